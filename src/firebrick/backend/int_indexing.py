@@ -1,0 +1,109 @@
+"""Parts of integer tensors: slices, masks, and elements or rows picked by indices.
+
+Indices count from 0 and lie below the size of the dimension; others are a `ShapeError`. Where
+an update meets one place twice, both count, except for `assign`: which value stays is not said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from firebrick.backend import forms
+from firebrick.backend.options import Scalar, Update
+from firebrick.backend.scalar_operand import scalar_operand
+from firebrick.opset import NoDefault, OpSet, views
+from firebrick.opset.kinds import BoolTensor, IntTensor, P
+
+
+class IntIndexing(OpSet[P], builtin=True):
+    """Reading and writing parts; what is written is a new tensor."""
+
+    @forms.gathered
+    def int_gather(
+        self, dim: int, tensor: IntTensor[P], indices: IntTensor[P]
+    ) -> IntTensor[P]:
+        """out[i..]=t[.., idx[i..], ..] along dim; index rank equals tensor rank."""
+        raise NoDefault
+
+    @forms.scattered
+    def int_scatter_add(
+        self, dim: int, tensor: IntTensor[P], indices: IntTensor[P], value: IntTensor[P]
+    ) -> IntTensor[P]:
+        """Add value at index along dim."""
+        return self.backend.int_scatter(dim, tensor, indices, value, "add")
+
+    @forms.scattered
+    def int_scatter(
+        self,
+        dim: int,
+        tensor: IntTensor[P],
+        indices: IntTensor[P],
+        value: IntTensor[P],
+        update: Update,
+    ) -> IntTensor[P]:
+        """Scatter along dim with `update`."""
+        raise NoDefault
+
+    @forms.selected
+    def int_select(
+        self, tensor: IntTensor[P], dim: int, indices: IntTensor[P]
+    ) -> IntTensor[P]:
+        """Pick rows given by a 1-D index tensor along dim."""
+        raise NoDefault
+
+    @forms.select_assigned
+    def int_select_add(
+        self, tensor: IntTensor[P], dim: int, indices: IntTensor[P], value: IntTensor[P]
+    ) -> IntTensor[P]:
+        """index-add rows along dim."""
+        return self.backend.int_select_assign(tensor, dim, indices, value, "add")
+
+    @forms.select_assigned
+    def int_select_assign(
+        self,
+        tensor: IntTensor[P],
+        dim: int,
+        indices: IntTensor[P],
+        value: IntTensor[P],
+        update: Update,
+    ) -> IntTensor[P]:
+        """Update rows along dim with `update`."""
+        raise NoDefault
+
+    @views("tensor")
+    @forms.sliced
+    def int_slice(self, tensor: IntTensor[P], slices: Sequence[slice]) -> IntTensor[P]:
+        """per-dim start/end/step; negative step reverses."""
+        raise NoDefault
+
+    @forms.slice_assigned
+    def int_slice_assign(
+        self, tensor: IntTensor[P], slices: Sequence[slice], value: IntTensor[P]
+    ) -> IntTensor[P]:
+        """Write a block; value has the shape of the slice."""
+        raise NoDefault
+
+    @forms.choice
+    def int_mask_where(
+        self, tensor: IntTensor[P], mask: BoolTensor[P], value: IntTensor[P]
+    ) -> IntTensor[P]:
+        """Value where mask is true, else tensor; all three broadcast."""
+        raise NoDefault
+
+    @forms.fill_integer
+    def int_mask_fill(
+        self, tensor: IntTensor[P], mask: BoolTensor[P], value: Scalar
+    ) -> IntTensor[P]:
+        """Scalar where mask is true."""
+        return self.backend.int_mask_where(tensor, mask, scalar_operand(self, tensor, value))
+
+    @forms.host_read
+    def int_mask_select(self, tensor: IntTensor[P], mask: BoolTensor[P]) -> IntTensor[P]:
+        """1-D values where mask is true; waits for the mask, which expands to the tensor."""
+        b = self.backend
+        whole = b.bool_reshape(b.bool_expand(mask, tensor.shape), (-1,))
+        index_dtype = b.default_dtypes(b.device_of(tensor))["int"]
+        positions = b.bool_argwhere(whole, index_dtype)
+        return b.int_select(
+            b.int_reshape(tensor, (-1,)), 0, b.int_reshape(positions, (-1,))
+        )

@@ -1,0 +1,187 @@
+"""The routing rules: who executes a call. Every routing error is made here.
+
+1. The tensor leaves of all arguments count, in declaration order, depth first.
+2. The routing tensor is the first float leaf; without one, the first leaf. Without any leaf a
+   `Device` parameter routes, or the one execution selector of an operation that takes no tensors.
+3. All leaves belong to the backend of the routing tensor, and live on its device.
+4. Autodiff contexts of all leaves merge: plain and tracked give tracked, two strategies an error.
+5. Context on and a float among the inputs: the `Autodiff` implementation. No float: the concrete
+   one, its outputs untracked. `Autodiff` not listed: an error.
+6. The backend is listed with a condition that holds, and somebody implemented it.
+7. Every output carries the merged context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from firebrick.core import Device, DispatchTensor
+from firebrick.decorators.autodiff import Autodiff, AutodiffTensor, autodiff_of
+from firebrick.dispatch.registry import backend_for, instance_of
+from firebrick.dispatch.resolution import check_listed, resolve
+from firebrick.errors import (
+    BackendMismatchError,
+    CheckpointingMismatchError,
+    DeviceError,
+    KindError,
+    NoTensorInputError,
+)
+from firebrick.opset import Dispatcher, Entry, Leaf, Misfit, Operation, is_user_tensor, leaves
+from firebrick.opset.nodes import PlainNode, TensorNode, UnionNode
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where a call goes: the backend with its context, and whether a float is among the inputs."""
+
+    backend: Any
+    float_input: bool
+
+
+def route(dispatcher: Dispatcher, arguments: dict[str, Any]) -> Any:
+    """Executes a call by the rules."""
+    operation = dispatcher.operation
+    found = find_route(operation, arguments)
+    entry = entry_of(dispatcher, found)
+    lifted = tuple(
+        _lifted(dispatcher, index, value, found.backend)
+        for index, value in enumerate(arguments.values())
+    )
+    return dispatcher.run(entry, found.backend, lifted)
+
+
+def entry_of(dispatcher: Dispatcher, found: Route) -> Entry:
+    """The implementation that a route leads to; the errors of rules 5 and 6."""
+
+    def resolved() -> Callable[..., Any]:
+        return resolve(dispatcher.operation, found.backend, float_input=found.float_input)
+
+    return dispatcher.entry(found.backend, resolved, float_input=found.float_input)
+
+
+def find_route(operation: Operation, arguments: dict[str, Any]) -> Route:
+    """Rules 1 to 4."""
+    found = collect(operation, arguments)
+    if not found:
+        return _route_without_tensors(operation, arguments)
+    floats = [leaf for leaf in found if leaf.value.kind == "float"]
+    routing = floats[0] if floats else found[0]
+    base = execution_backend(routing.value.backend)
+    for leaf in found:
+        _check_backend(operation, leaf, routing, base)
+    return Route(_merge(operation, found, base), bool(floats))
+
+
+def collect(operation: Operation, arguments: dict[str, Any]) -> list[Leaf]:
+    """Rule 1: the tensor leaves; `KindError` for values that are not what is declared."""
+    found: list[Leaf] = []
+    for parameter in operation.parameters:
+        for place in leaves(arguments[parameter.name], parameter.node, parameter.name):
+            if isinstance(place, Misfit):
+                raise KindError(
+                    f"`{operation.label}`: `{place.path}` takes {place.expected}; got "
+                    f"{_describe(place.value)}."
+                )
+            if _is_tensor(operation, place):
+                found.append(place)
+    return found
+
+
+def _is_tensor(operation: Operation, place: Leaf) -> bool:
+    options = place.node.options if isinstance(place.node, UnionNode) else (place.node,)
+    kinds = [option.kind for option in options if isinstance(option, TensorNode)]
+    value = place.value
+    if isinstance(value, DispatchTensor) and value.kind in kinds:
+        return True
+    takes_plain = any(isinstance(option, PlainNode) for option in options)
+    if takes_plain and not isinstance(value, DispatchTensor) and not is_user_tensor(value):
+        return False
+    raise KindError(
+        f"`{operation.label}`: `{place.path}` is declared a tensor of kind {' or '.join(kinds)}; "
+        f"got {_describe(value)}."
+    )
+
+
+def _describe(value: Any) -> str:
+    if isinstance(value, DispatchTensor):
+        return f"a tensor of kind {value.kind}"
+    if is_user_tensor(value):
+        return "a user `Tensor`; convert it with `.into_dispatch()` or `into_dispatch(...)`"
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def _route_without_tensors(operation: Operation, arguments: dict[str, Any]) -> Route:
+    """Rule 2 without a tensor."""
+    parameter = operation.device_parameter
+    if parameter is not None:
+        device = arguments[parameter.name]
+        if not isinstance(device, Device):
+            raise KindError(
+                f"`{operation.label}`: `{parameter.name}` takes a Device; got {_describe(device)}."
+            )
+        return Route(backend_for(device), float_input=False)
+    if operation.tensor_parameters:
+        names = ", ".join(f"`{p.name}`" for p in operation.tensor_parameters)
+        raise NoTensorInputError(
+            f"`{operation.label}` was called without any tensor, so nothing chooses a backend; at "
+            f"least one of {names} must hold a tensor."
+        )
+    selectors = operation.owner.__selectors__ or {}  # type: ignore[attr-defined]
+    (selector,) = (s for s in selectors if s.role == "execution")
+    check_listed(operation, selector)
+    return Route(instance_of(selector.name), float_input=False)
+
+
+def execution_backend(backend: Any) -> Any:
+    """The backend under the autodiff decorator, if there is one."""
+    return backend.inner if isinstance(backend, Autodiff) else backend
+
+
+def _check_backend(operation: Operation, leaf: Leaf, routing: Leaf, base: Any) -> None:
+    """Rule 3."""
+    found = execution_backend(leaf.value.backend)
+    if found is not base:
+        raise BackendMismatchError(
+            f"`{operation.label}`: `{leaf.path}` is on backend `{found}`, `{routing.path}` on "
+            f"`{base}`; a call needs tensors of one backend, move one with `.to(device)`."
+        )
+    if base.has_many_devices:
+        here, there = leaf.value.device, routing.value.device
+        if here != there:
+            raise DeviceError(
+                f"`{operation.label}`: `{leaf.path}` is on device `{here.inner()}`, "
+                f"`{routing.path}` on `{there.inner()}`; move one with `.to(device)`."
+            )
+
+
+def _merge(operation: Operation, found: list[Leaf], base: Any) -> Any:
+    """Rule 4."""
+    tracked = [leaf for leaf in found if leaf.value.is_autodiff]
+    if not tracked:
+        return base
+    first = tracked[0]
+    strategy = first.value.backend.checkpointing
+    for leaf in tracked:
+        other = leaf.value.backend.checkpointing
+        if other is not strategy:
+            raise CheckpointingMismatchError(
+                f"`{operation.label}`: `{first.path}` has strategy {strategy.__name__}, "
+                f"`{leaf.path}` has {other.__name__}; tensors of one call share a strategy."
+            )
+    return autodiff_of(base, strategy)
+
+
+def _lifted(dispatcher: Dispatcher, index: int, value: Any, backend: Any) -> Any:
+    """An argument with its plain tensors put into the merged context, as constants."""
+    if not isinstance(backend, Autodiff):
+        return value
+
+    def lift(leaf: Any, node: Any) -> Any:
+        if not isinstance(leaf, DispatchTensor) or leaf.backend is backend:
+            return leaf
+        constant = AutodiffTensor(leaf.primitive, None, leaf.kind, backend)
+        return DispatchTensor(constant, leaf.kind, backend)
+
+    return dispatcher.convert_argument(index, value, lift)

@@ -1,0 +1,93 @@
+"""The mechanism that every operation uses: declarations, plans, structs, dispatch, forms."""
+
+from __future__ import annotations
+
+from firebrick.opset.backend_root import BackendRoot, Role
+from firebrick.opset.bridge import from_dispatch, install_tensor, into_dispatch, is_user_tensor
+from firebrick.opset.declaration import (
+    InnerOpSet,
+    OpSet,
+    backend_extension,
+    bind_instance,
+    implement_empty,
+)
+from firebrick.opset.dispatched import dispatch, dispatcher_of
+from firebrick.opset.dispatcher import Dispatcher, Entry, kind_or_none
+from firebrick.opset.extension_type import ExtensionType
+from firebrick.opset.forms import FusionForm, fusion, scalar, views
+from firebrick.opset.gradient import Cost, GradientRule, Grads, Need, gradient
+from firebrick.opset.implementation import own_member
+from firebrick.opset.kinds import (
+    Bool,
+    BoolTensor,
+    Float,
+    FloatTensor,
+    Int,
+    IntTensor,
+    P,
+    Primitive,
+    QuantizedTensor,
+)
+from firebrick.opset.linkage import Linker, install_linker, linker
+from firebrick.opset.metadata import mismatch, output_specs, outputs_bound
+from firebrick.opset.report import ReportRow, place
+from firebrick.opset.selectors import Conditional, Selector, feature, when
+from firebrick.opset.signature import NoDefault, Operation, Parameter
+from firebrick.opset.traversal import Leaf, Misfit, leaves
+
+__all__ = [
+    "BackendRoot",
+    "Bool",
+    "BoolTensor",
+    "Conditional",
+    "Cost",
+    "Dispatcher",
+    "Entry",
+    "ExtensionType",
+    "Float",
+    "FloatTensor",
+    "FusionForm",
+    "GradientRule",
+    "Grads",
+    "InnerOpSet",
+    "Int",
+    "IntTensor",
+    "Leaf",
+    "Linker",
+    "Misfit",
+    "Need",
+    "NoDefault",
+    "OpSet",
+    "Operation",
+    "P",
+    "Parameter",
+    "Primitive",
+    "QuantizedTensor",
+    "ReportRow",
+    "Role",
+    "Selector",
+    "backend_extension",
+    "bind_instance",
+    "dispatch",
+    "dispatcher_of",
+    "feature",
+    "from_dispatch",
+    "fusion",
+    "gradient",
+    "implement_empty",
+    "install_linker",
+    "install_tensor",
+    "into_dispatch",
+    "is_user_tensor",
+    "kind_or_none",
+    "leaves",
+    "linker",
+    "mismatch",
+    "output_specs",
+    "outputs_bound",
+    "own_member",
+    "place",
+    "scalar",
+    "views",
+    "when",
+]

@@ -1,0 +1,48 @@
+"""Tensors that share memory with other libraries, through the DLPack protocol.
+
+A backend whose tensors are not NumPy arrays takes producers by a method `from_dlpack(array)`;
+primitives export themselves by their own `__dlpack__`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from firebrick.core import DispatchTensor, from_numpy_dtype
+from firebrick.decorators.autodiff import lift, lower
+from firebrick.dispatch import backend_for, transfer
+from firebrick.tensor.host import FROM_DATA, exported_array
+
+if TYPE_CHECKING:
+    from firebrick.core import Device
+
+
+def shared(array: Any, device: Device) -> DispatchTensor:
+    """A tensor on the memory of `array`, copied only if that is elsewhere than `device`.
+
+    Raises: `DTypeError` for values without a dtype here, `DeviceError` for memory that this
+    device cannot read.
+    """
+    backend = backend_for(device.inner())
+    take = getattr(backend, "from_dlpack", None)
+    if take is None:
+        plain = _on_host(array, device.inner())
+    else:
+        primitive = take(array)
+        plain = DispatchTensor(primitive, backend.kind_of(primitive), backend)
+        if plain.device != device:
+            plain = transfer(plain, device.inner())
+    return plain if device.checkpointing is None else lift(plain, device.checkpointing)
+
+
+def _on_host(array: Any, device: Device) -> DispatchTensor:
+    view = exported_array(array).view()
+    # What cannot be written may be shared; the producer keeps its own right to write.
+    view.flags.writeable = False
+    return FROM_DATA[from_numpy_dtype(view.dtype).kind](view, device)
+
+
+def exported(value: DispatchTensor) -> Any:
+    """The object whose `__dlpack__` exports the memory of `value`; None if there is no such."""
+    primitive = lower(value).primitive
+    return primitive if hasattr(primitive, "__dlpack__") else None
