@@ -25,9 +25,11 @@ from tests.backends.libtorch_values import (
 )
 
 from firebrick import core
+from firebrick.backend import BUILTIN_OP_SETS
+from firebrick.backends.libtorch import LibTorch
 from firebrick.backends.libtorch.lazy import LazyModule
 from firebrick.core import Device, Distribution, DType
-from firebrick.errors import BackendUnavailableError, DTypeError
+from firebrick.errors import BackendUnavailableError, DTypeError, KindError
 
 
 @pytest.fixture(params=DEVICES, ids=str, scope="module")
@@ -78,7 +80,17 @@ def test_inspecting_a_lazy_module_does_not_import_it() -> None:
     assert not hasattr(lazy, "__wrapped__")
 
 
-# ---- devices and tensors ---------------------------------------------------------------------
+# ---- operations, devices and tensors ---------------------------------------------------------
+
+
+def test_every_operation_is_implemented_but_the_marks_of_differentiation() -> None:
+    inherited = {
+        name
+        for op_set in BUILTIN_OP_SETS
+        for name in op_set.__operations__
+        if getattr(LibTorch, name) is getattr(op_set, name)
+    }
+    assert inherited == {"float_detach", "float_set_require_grad", "float_is_require_grad"}
 
 
 def test_the_processor_is_the_first_device() -> None:
@@ -122,7 +134,8 @@ def test_wide_unsigned_ints_are_not_supported(device: Device, name: str) -> None
 @pytest.mark.parametrize("name", [*FLOATS, "bfloat16", *INTS, "bool"])
 def test_other_dtypes_are_supported(device: Device, name: str) -> None:
     assert BACKEND.supports_dtype(device, core.dtype(name))
-    assert BACKEND.dtype_of(BACKEND.int_zeros((2,), device, core.dtype(name))).name == name
+    zeros = getattr(BACKEND, f"{core.dtype(name).kind}_zeros")
+    assert BACKEND.dtype_of(zeros((2,), device, core.dtype(name))).name == name
 
 
 def test_a_tensor_of_the_user_that_requires_a_gradient_is_cut_from_its_graph() -> None:
@@ -138,6 +151,8 @@ def test_views_share_memory_and_copies_do_not(device: Device) -> None:
     assert not BACKEND.shares_memory(x[:2], x[2:])
     assert not BACKEND.shares_memory(x, BACKEND.float_add_scalar(x, 1.0))
     assert not BACKEND.shares_memory(x, x[:0])
+    assert not BACKEND.shares_memory(x[::2], x[1::2])
+    assert BACKEND.shares_memory(x[::2], x[::3])
 
 
 def test_waiting_for_a_device_returns(device: Device) -> None:
@@ -161,9 +176,19 @@ def test_read_only_data_is_copied_without_a_warning(device: Device) -> None:
     assert_same(put(array, device), [0.0, 1.0, 2.0])
 
 
-@pytest.mark.parametrize(
-    "make", [lambda a: a[::-1], lambda a: a.astype(">f8"), lambda a: a[:, ::2]]
-)
+def backward(array: Array) -> Array:
+    return array[::-1]
+
+
+def swapped_bytes(array: Array) -> Array:
+    return array.astype(">f8")
+
+
+def every_second(array: Array) -> Array:
+    return array[:, ::2]
+
+
+@pytest.mark.parametrize("make", [backward, swapped_bytes, every_second])
 def test_data_in_any_layout_is_taken(device: Device, make: Callable[[Array], Array]) -> None:
     array = make(np.arange(12.0).reshape(3, 4))
     assert_same(put(array, device), array)
@@ -210,6 +235,15 @@ def test_constants_have_their_shape_and_dtype(device: Device, name: str, value: 
         assert_same(made, np.full((2, 0, 3), value, dtype.name), dtype.name)
         made = getattr(BACKEND, f"{kind}_{name}")((), device, dtype)
         assert_same(made, np.full((), value, dtype.name), dtype.name)
+
+
+def test_a_dtype_or_data_of_another_kind_is_refused(device: Device) -> None:
+    with pytest.raises(KindError, match="of kind float; got int8"):
+        BACKEND.float_zeros((2,), device, core.int8)
+    with pytest.raises(KindError, match="of kind int; got float32"):
+        BACKEND.float_into_int(put([1.0], device), core.float32)
+    with pytest.raises(KindError, match="of kind bool; got an array of int64"):
+        BACKEND.bool_from_data(np.zeros(2, np.int64), device)
 
 
 def test_empty_tensors_have_their_shape_and_dtype(device: Device) -> None:
@@ -266,6 +300,12 @@ def test_a_seed_makes_random_values_repeatable(device: Device) -> None:
     assert draw() == first
 
 
+@pytest.mark.parametrize("seed", [-1, 2**64 - 1, 2**80])
+def test_any_integer_is_a_seed(device: Device, seed: int) -> None:
+    BACKEND.seed(device, seed)
+    assert 0 <= float(BACKEND.float_random((), Distribution.default(), device, core.float32)) < 1
+
+
 @pytest.mark.parametrize("name", [*FLOATS, "bfloat16"])
 def test_uniform_floats_stay_below_the_upper_end(device: Device, name: str) -> None:
     for distribution in (Distribution.uniform(2.0, 3.0), Distribution.default()):
@@ -308,8 +348,13 @@ def test_uniform_ints_are_the_whole_numbers_between_the_ends(device: Device) -> 
     assert set(values(drawn).tolist()) == {-1, 0, 1, 2}
 
 
+def test_uniform_ints_stay_in_the_range_of_their_dtype(device: Device) -> None:
+    drawn = BACKEND.int_random((500,), Distribution.uniform(-9, 1e30), device, core.uint8)
+    assert values(drawn).dtype == np.uint8
+
+
 def test_uniform_ints_without_any_whole_number_are_refused(device: Device) -> None:
-    with pytest.raises(DTypeError, match=r"from 0\.2 to below 0\.8"):
+    with pytest.raises(DTypeError, match=r"from 0\.2 up to 0\.8"):
         BACKEND.int_random((5,), Distribution.uniform(0.2, 0.8), device, core.int32)
 
 

@@ -31,8 +31,9 @@ from tests.backends.libtorch_values import (
 )
 
 from firebrick import core
+from firebrick.backends.libtorch import int_matmul
 from firebrick.core import Device
-from firebrick.errors import DTypeError
+from firebrick.errors import DTypeError, ShapeError
 
 Function = Callable[..., Any]
 SHAPES: list[tuple[int, ...]] = [(), (0, 3), (2, 3, 4)]
@@ -212,13 +213,31 @@ def test_matrix_products_broadcast_leading_dimensions(
         assert_near(out, x.astype(np.float64) @ y.astype(np.float64), dtype)
 
 
+def test_vectors_have_no_matrix_product(device: Device) -> None:
+    x, n = put(np.ones(3), device), put(np.ones(3, np.int64), device)
+    for multiply, operand in ((BACKEND.float_matmul, x), (BACKEND.int_matmul, n)):
+        with pytest.raises(ShapeError, match="at least 2 dimensions"):
+            multiply(operand, operand)
+
+
 @pytest.mark.parametrize("dtype", INTS)
 def test_matrix_products_of_ints_wrap(device: Device, dtype: str) -> None:
     limits = np.iinfo(dtype)
     rng = np.random.default_rng(0)
     x = rng.integers(limits.min, limits.max, (5, 300), dtype, endpoint=True)
     y = rng.integers(limits.min, limits.max, (300, 4), dtype, endpoint=True)
-    assert_same(BACKEND.int_matmul(put(x, device), put(y.T, device).T), x @ y, dtype)
+    left, right = put(x, device), put(y.T, device).T
+    assert_same(BACKEND.int_matmul(left, right), x @ y, dtype)
+    assert_same(int_matmul.int_matmul(left, right), x @ y, dtype)
+
+
+def test_long_sums_of_products_are_taken_in_pieces(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(int_matmul, "EXACT_TERMS", 7)
+    x = np.random.default_rng(0).integers(-(2**62), 2**62, (2, 3, 20))
+    product = int_matmul.int_matmul(put(x, device), put(x.swapaxes(1, 2), device))
+    assert_same(product, x @ x.swapaxes(1, 2), "int64")
 
 
 # ---- ints, element by element ------------------------------------------------------------------
@@ -323,12 +342,15 @@ def test_functions_of_one_int_are_numpys(device: Device, dtype: str) -> None:
             assert_same(getattr(BACKEND, name)(put(x, device)), oracle(x), dtype)
 
 
+def wrapped_power(base: int, power: int) -> np.uint64:
+    return np.uint64(pow(base, power, 2**64))
+
+
 @pytest.mark.parametrize("dtype", INTS)
 def test_powers_of_ints_are_exact_and_wrap(device: Device, dtype: str) -> None:
     bases = np.array([0, 1, 2, 3, 7, np.iinfo(dtype).max], dtype)
     for power in (0, 1, 2, 5, 40, 127, 200, 2**40):
-        wrapped = [pow(int(base), power, 2**64) for base in bases]
-        expected = np.array(wrapped, np.uint64).astype(dtype)
+        expected = np.array([wrapped_power(int(base), power) for base in bases]).astype(dtype)
         assert_same(BACKEND.int_powi_scalar(put(bases, device), power), expected, dtype)
         if power <= np.iinfo(dtype).max:
             exponent = put(np.array([power], dtype), device)
@@ -445,12 +467,12 @@ def log_softmax(x: Array) -> Array:
     return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
 
 
-ACTIVATIONS: dict[str, tuple[tuple[Any, ...], Function]] = {
+ACTIVATIONS: dict[str, tuple[tuple[Any, ...], Callable[[Any], Any]]] = {
     "relu": ((), lambda x: np.maximum(x, 0)),
-    "leaky_relu": ((0.25,), lambda x: np.where(x >= 0, x, 0.25 * x)),
+    "leaky_relu": ((0.25,), lambda x: np.maximum(x, 0.25 * x)),
     "gelu": ((), lambda x: x * normal_below(x)),
     "sigmoid": ((), lambda x: 1 / (1 + np.exp(-x))),
-    "hard_sigmoid": ((0.25, 0.5), lambda x: np.clip(0.25 * x + 0.5, 0, 1)),
+    "hard_sigmoid": ((0.25, 0.5), lambda x: np.minimum(np.maximum(0.25 * x + 0.5, 0), 1)),
     "log_sigmoid": ((), lambda x: -np.logaddexp(0, -x)),
     "softmax": ((-1,), lambda x: np.exp(log_softmax(x))),
     "log_softmax": ((-1,), log_softmax),

@@ -75,6 +75,24 @@ def test_zero_sized_layouts_work(device: Device) -> None:
     assert_same(BACKEND.float_cat([x, put(np.ones((1, 3)), device)], 0), np.ones((1, 3)))
 
 
+def test_shapes_that_torch_would_take_are_refused(device: Device) -> None:
+    x = put(np.ones((2, 3)), device)
+    with pytest.raises(ShapeError, match="sizes are equal except along dimension 0"):
+        BACKEND.float_cat([x, put(np.ones(0), device)], 0)
+    with pytest.raises(ShapeError, match="not negative"):
+        BACKEND.float_expand(x, (-1, 3))
+    with pytest.raises(ShapeError, match="at least 1"):
+        BACKEND.float_unfold(x, 0, 0, 1)
+    with pytest.raises(ShapeError, match="the value has that shape"):
+        BACKEND.float_slice_assign(x, [slice(0, 1)], put([7.0], device))
+    with pytest.raises(ShapeError, match="one value per index"):
+        BACKEND.float_scatter(0, x, put([[0, 0, 0]], device), x, "add")
+    with pytest.raises(ShapeError, match="1 dimension"):
+        BACKEND.float_select(x, 0, put(0, device))
+    with pytest.raises(RuntimeError, match="expand"):
+        BACKEND.float_mask_select(put(1.0, device), put([True, False], device))
+
+
 @pytest.mark.parametrize("kind", ["float", "int", "bool"])
 def test_tensors_join_along_any_dimension(device: Device, kind: str) -> None:
     x, y = sample((2, 3), kind), sample((2, 1), kind)
@@ -159,7 +177,6 @@ def test_masks_pick_a_row_of_values(device: Device, kind: str) -> None:
 
 @pytest.mark.parametrize("mask", [[[True, False], [True, True]], [False, False], True, False])
 def test_coordinates_of_true_elements_are_numpys(device: Device, mask: Any) -> None:
-    # NumPy's own answer for 0-d arrays is that of a 1-d array without a column.
     out = BACKEND.bool_argwhere(put(mask, device), core.int32)
     assert_same(out, np.argwhere(mask), "int32")
 
@@ -192,7 +209,7 @@ COMBINE: dict[str, Callable[[Any, Any], Any]] = {
     "min": lambda old, new: np.minimum(old, new),
     "max": lambda old, new: np.maximum(old, new),
 }
-TARGETS = [[0, 2, 0, 0], [1, 1, 1, 2]]
+TARGETS: list[list[int]] = [[0, 2, 0, 0], [1, 1, 1, 2]]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "uint8"])
@@ -200,11 +217,11 @@ TARGETS = [[0, 2, 0, 0], [1, 1, 1, 2]]
 @pytest.mark.parametrize("width", [3, 5])
 def test_scattering_updates_in_order(device: Device, dtype: str, update: str, width: int) -> None:
     x, value = sample((2, width), dtype, 0, 9), sample((2, 4), dtype, 0, 9)
-    expected = x.copy()
+    expected, targets = x.copy(), np.array(TARGETS)
     with np.errstate(over="ignore"):
-        for row, column in np.ndindex(2, 4):
-            target = TARGETS[row][column]
-            expected[row, target] = COMBINE[update](expected[row, target], value[row, column])
+        for place in np.ndindex(2, 4):
+            target = (place[0], int(targets[place]))
+            expected[target] = COMBINE[update](expected[target], value[place])
     kind = kind_name(dtype)
     operands = (1, put(x, device), put(TARGETS, device), put(value, device))
     out = getattr(BACKEND, f"{kind}_scatter")(*operands, update)
@@ -235,6 +252,14 @@ def test_updates_of_rows_happen_in_order(device: Device, dtype: str, update: str
     if update == "add":
         out = getattr(BACKEND, f"{kind}_select_add")(*operands)
         np.testing.assert_allclose(values(out), expected, rtol=RTOL.get(dtype, 0))
+
+
+@pytest.mark.parametrize("name", ["float_scatter", "float_select_assign"])
+def test_updates_of_float16_are_rounded_once(device: Device, name: str) -> None:
+    x, where = put([2048.0], device, "float16"), put([0, 0, 0, 0], device)
+    ones = put([1.0] * 4, device, "float16")
+    operands = (0, x, where) if name == "float_scatter" else (x, 0, where)
+    assert_same(getattr(BACKEND, name)(*operands, ones, "add"), [2052.0], "float16")
 
 
 @pytest.mark.parametrize("update", ["min", "max"])

@@ -26,6 +26,7 @@ from tests.backends.libtorch_values import (
 
 from firebrick import core
 from firebrick.core import Device
+from firebrick.errors import DTypeError, ShapeError
 
 Function = Callable[..., Any]
 
@@ -37,13 +38,18 @@ def device(request: pytest.FixtureRequest) -> Device:
 
 # ---- reductions --------------------------------------------------------------------------------
 
+
+def max_abs(x: Array, **options: Any) -> Any:
+    return np.max(np.abs(x), **options)
+
+
 REDUCTIONS: dict[str, Function] = {
     "sum": np.sum,
     "prod": np.prod,
     "mean": np.mean,
     "max": np.max,
     "min": np.min,
-    "max_abs": lambda x, **options: np.max(np.abs(x), **options),
+    "max_abs": max_abs,
 }
 
 
@@ -93,6 +99,42 @@ def test_nothing_reduces_to_the_neutral_element(device: Device, name: str, neutr
 def test_the_mean_of_no_floats_is_nan(device: Device) -> None:
     assert_same(BACKEND.float_mean(put(np.ones((0, 3)), device)), NAN)
     assert_same(BACKEND.float_mean_dim(put(np.ones((0, 3)), device), 0), [[NAN] * 3])
+
+
+def test_the_mean_of_no_ints_is_0(device: Device) -> None:
+    none = put(np.ones((0, 3), np.int64), device)
+    assert_same(BACKEND.int_mean(none), 0, "int64")
+    assert_same(BACKEND.int_mean_dim(none, 0), [[0] * 3], "int64")
+
+
+ALONG: dict[str, tuple[Any, ...]] = {
+    **{f"float_{name}_dim": (0,) for name in REDUCTIONS},
+    "float_any_dim": (0, core.bool_),
+    "float_all_dim": (0, core.bool_),
+    "float_cumsum": (0,),
+    "float_cumprod": (-1,),
+    "float_cummax": (0,),
+    "float_cummin": (0,),
+    "float_argmax": (0, core.int64),
+    "float_argmin": (-1, core.int64),
+    "float_max_dim_with_indices": (0, core.int64),
+    "float_sort": (0, False),
+    "float_argsort": (0, True, core.int64),
+    "float_topk": (0, 1),
+    "softmax": (0,),
+    "softmin": (0,),
+    "log_softmax": (-1,),
+    "float_swap_dims": (0, 0),
+    "float_flip": ((0,),),
+    "float_repeat_dim": (0, 2),
+    "float_unfold": (0, 1, 1),
+}
+
+
+@pytest.mark.parametrize("name", ALONG)
+def test_a_0_d_tensor_has_no_dimension(device: Device, name: str) -> None:
+    with pytest.raises(ShapeError, match="the tensor is 0-d"):
+        getattr(BACKEND, name)(put(1.0, device), *ALONG[name])
 
 
 def test_scalars_reduce_to_themselves(device: Device) -> None:
@@ -199,6 +241,22 @@ def test_the_first_nan_is_the_extreme(device: Device, name: str, size: int) -> N
     pair = getattr(BACKEND, f"float_{name}_dim_with_indices")(put(x, device), 0, core.int64)
     assert_same(pair[0], [NAN])
     assert_same(pair[1], [2])
+
+
+def test_positions_that_the_dtype_does_not_hold_are_refused(device: Device) -> None:
+    x, n = put(np.ones(200), device), put(np.ones(200), device, "int8")
+    for name in ("float_argmax", "float_argmin"):
+        with pytest.raises(DTypeError, match="int8 ends at 127"):
+            getattr(BACKEND, name)(x, 0, core.int8)
+    cases: dict[str, tuple[Any, ...]] = {
+        "int_argmax": (),
+        "int_min_dim_with_indices": (),
+        "int_argsort": (False,),
+        "int_topk_with_indices": (3,),
+    }
+    for name, arguments in cases.items():
+        with pytest.raises(DTypeError, match="int8 ends at 127"):
+            getattr(BACKEND, name)(n, 0, *arguments)
 
 
 def stable_order(row: Array, descending: bool) -> list[int]:

@@ -87,7 +87,7 @@ def test_an_unknown_backend_gets_a_suggestion(registry: Registry) -> None:
 
 @pytest.mark.parametrize("name", ["cube", "remote"])
 def test_a_backend_that_this_version_lacks_is_unavailable(registry: Registry, name: str) -> None:
-    with pytest.raises(BackendUnavailableError, match=r"`firebrick\[.*no .* yet; use `flex`"):
+    with pytest.raises(BackendUnavailableError, match=r"firebrick\[.*no .* yet; use `flex`"):
         registry.instance_of(name)
 
 
@@ -221,7 +221,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             f"[firebrick.backends]\n{name} = shiny_backend:Shiny\n"
         )
         (tmp_path / "shiny_backend.py").write_text(source)
-        monkeypatch.syspath_prepend(str(tmp_path))
+        monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
         monkeypatch.delitem(sys.modules, "shiny_backend", raising=False)
 
     return install

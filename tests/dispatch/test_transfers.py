@@ -51,6 +51,31 @@ class HalfOnly(NdArray):
         return dtype in (float32, float16)
 
 
+class OnBoard(np.ndarray[Any, Any]):
+    """An array that knows which board of its machine it is on."""
+
+    board = 0
+
+
+class Boards(NdArray):
+    """Hardware with two places for tensors."""
+
+    name = "boards"
+    has_many_devices = True
+
+    @classmethod
+    def devices(cls) -> list[Device]:
+        return [Device.of("boards", None, 0), Device.of("boards", None, 1)]
+
+    def device_of(self, tensor: np.ndarray[Any, Any]) -> Device:
+        return self.devices()[getattr(tensor, "board", 0)]
+
+    def float_to_device(self, tensor: np.ndarray[Any, Any], device: Device) -> OnBoard:
+        moved = tensor.copy().view(OnBoard)
+        moved.board = device.index
+        return moved
+
+
 @pytest.mark.parametrize("kind", ["float", "int", "bool"])
 @pytest.mark.parametrize("target", [NDARRAY, NDARRAY.autodiff()])
 def test_a_plain_tensor_stays_plain(kind: Kind, target: Device) -> None:
@@ -94,6 +119,21 @@ def test_the_gradient_of_a_tracked_tensor_travels_back() -> None:
     assert gradient.device == FLEX
     assert gradient.backend is backend_for(FLEX)
     np.testing.assert_array_equal(read(gradient), np.full((2, 2), 3.0, np.float32))
+
+
+@pytest.mark.parametrize("target", [Device.of("boards", None, 1)])
+def test_within_a_backend_its_own_move_is_used_there_and_back(target: Device) -> None:
+    register_backend(Boards)
+    first = Device.of("boards", None, 0)
+    plain = transfer(tensor(VALUES["float"], "float", first), target)
+    assert (plain.device, type(plain.primitive)) == (target, OnBoard)
+    x = mark_leaf(tensor(VALUES["float"], "float", first.autodiff()))
+    moved = transfer(x, target)
+    assert moved.device == target
+    gradient = run_backward(moved).get(x)
+    assert gradient is not None
+    assert gradient.device == first
+    np.testing.assert_array_equal(read(gradient), np.ones((2, 2)))
 
 
 def test_a_gradient_that_traveled_back_can_be_differentiated() -> None:

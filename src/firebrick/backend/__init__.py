@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic
-
-from typing_extensions import Self
+from typing import Generic, Self
 
 from firebrick.backend.activation_ops import ActivationOps
 from firebrick.backend.bool_ops import BoolOps
@@ -24,7 +22,7 @@ from firebrick.backend.options import (
     UnfoldOptions,
     Update,
 )
-from firebrick.core import CheckpointStrategy, Device, DType, NoCheckpointing
+from firebrick.core import Device, DType, bool_, float32, int64
 from firebrick.opset import BackendRoot
 from firebrick.opset.kinds import P
 
@@ -53,7 +51,9 @@ BUILTIN_OP_SETS = (FloatOps, IntOps, BoolOps, ActivationOps)
 """What every backend implements by inheritance."""
 
 
-class Backend(FloatOps[P], IntOps[P], BoolOps[P], ActivationOps[P], BackendRoot, Generic[P]):
+class Backend(  # pyright: ignore[reportIncompatibleVariableOverride] - an op set asks its backend
+    BackendRoot, FloatOps[P], IntOps[P], BoolOps[P], ActivationOps[P], Generic[P]
+):
     """Executes operations on its own tensor type `P`.
 
     Operations are methods, named `<kind>_<verb>`; those that take a `dim` keep it with size 1,
@@ -61,29 +61,24 @@ class Backend(FloatOps[P], IntOps[P], BoolOps[P], ActivationOps[P], BackendRoot,
     A method that a backend does not define keeps the default body, if the operation has one.
     """
 
-    checkpointing: type[CheckpointStrategy] = NoCheckpointing
-
     @property
     def backend(self) -> Self:
         """This backend, so that default bodies run on it."""
         return self
 
-    @property
-    def inner(self) -> Any:
-        """What a decorator decorates. `DispatchError` on a backend that is not a decorator."""
-        return BackendRoot.inner.fget(self)
-
     @classmethod
     def devices(cls) -> list[Device]:
-        """The usable devices, in index order.
+        """The usable devices, in index order; one unless a backend says otherwise.
 
         Raises: `BackendUnavailableError` naming what to install when packages are missing.
         """
-        raise NotImplementedError
+        return [Device.of(cls.name)]
 
     def default_dtypes(self, device: Device) -> dict[str, DType]:
         """Of values that say no dtype, by kind: `float`, `int` and `bool`."""
-        raise NotImplementedError
+        if self.role == "execution":
+            return {"float": float32, "int": int64, "bool": bool_}
+        return self.inner.default_dtypes(device.inner())
 
     def seed(self, device: Device, seed: int) -> None:
         """The same seed gives the same random tensors on this device."""
@@ -91,7 +86,6 @@ class Backend(FloatOps[P], IntOps[P], BoolOps[P], ActivationOps[P], BackendRoot,
 
     def sync(self, device: Device) -> None:
         """Waits for all submitted work; raises the first error nobody has read yet."""
-        raise NotImplementedError
 
     def supports_dtype(self, device: Device, dtype: DType) -> bool:
         """Whether values of `dtype` can be stored and computed with."""

@@ -20,7 +20,7 @@ class ActivationOps(OpSet[P], builtin=True):
 
     @forms.elementwise
     def leaky_relu(self, tensor: FloatTensor[P], negative_slope: Scalar) -> FloatTensor[P]:
-        """x if x>=0 else slope*x."""
+        """X if x>=0 else slope*x."""
         b = self.backend
         positive = b.float_greater_equal_elem(tensor, 0.0, bool_)
         return b.float_mask_where(b.float_mul_scalar(tensor, negative_slope), positive, tensor)
@@ -35,9 +35,7 @@ class ActivationOps(OpSet[P], builtin=True):
     def relu_backward(self, output: FloatTensor[P], grad: FloatTensor[P]) -> FloatTensor[P]:
         """Grad where OUTPUT > 0, else 0."""
         b = self.backend
-        return b.float_mask_fill(
-            grad, b.bool_not(b.float_greater_elem(output, 0.0, bool_)), 0.0
-        )
+        return b.float_mask_fill(grad, b.bool_not(b.float_greater_elem(output, 0.0, bool_)), 0.0)
 
     @forms.elementwise
     def gelu(self, tensor: FloatTensor[P]) -> FloatTensor[P]:
@@ -47,7 +45,7 @@ class ActivationOps(OpSet[P], builtin=True):
 
     @forms.with_slopes
     def prelu(self, tensor: FloatTensor[P], alpha: FloatTensor[P]) -> FloatTensor[P]:
-        """x if x>=0 else alpha*x (alpha already broadcastable)."""
+        """X if x>=0 else alpha*x (alpha already broadcastable)."""
         b = self.backend
         positive = b.float_greater_equal_elem(tensor, 0.0, bool_)
         negative_part = b.float_mul(alpha, b.float_mask_fill(tensor, positive, 0.0))
@@ -71,9 +69,7 @@ class ActivationOps(OpSet[P], builtin=True):
         rising = b.float_exp(self._negative_part(tensor))
         falling = b.float_exp(b.float_neg(self._positive_part(tensor)))
         below = b.float_div(rising, b.float_add_scalar(rising, 1.0))
-        return b.float_mask_where(
-            below, positive, b.float_recip(b.float_add_scalar(falling, 1.0))
-        )
+        return b.float_mask_where(below, positive, b.float_recip(b.float_add_scalar(falling, 1.0)))
 
     @forms.output_gradient
     def sigmoid_backward(self, output: FloatTensor[P], grad: FloatTensor[P]) -> FloatTensor[P]:

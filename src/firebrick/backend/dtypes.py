@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from firebrick.backend.options import Array
 from firebrick.core import DType, Kind, Scalar, from_numpy_dtype, normalize_dim
 from firebrick.errors import DTypeError, KindError
 
@@ -23,12 +22,57 @@ def of_kind(wanted: DType, kind: Kind) -> DType:
     return wanted
 
 
-def of_data(data: np.ndarray[tuple[int, ...], np.dtype[np.generic]], kind: Kind) -> DType:
+def of_data(data: Array, kind: Kind) -> DType:
     """The dtype of host data, which must be of `kind`."""
     found = from_numpy_dtype(data.dtype)
     if found.kind != kind:
         raise KindError(f"the data is of kind {kind}; got an array of {found}.")
     return found
+
+
+def new_float(dtype: DType) -> DType:
+    """A requested float dtype."""
+    return of_kind(dtype, "float")
+
+
+def new_int(dtype: DType) -> DType:
+    """A requested integer dtype."""
+    return of_kind(dtype, "int")
+
+
+def new_bool(dtype: DType) -> DType:
+    """A requested dtype of truth values."""
+    return of_kind(dtype, "bool")
+
+
+def as_float(out_dtype: DType) -> DType:
+    """A requested float dtype of the output."""
+    return of_kind(out_dtype, "float")
+
+
+def as_int(out_dtype: DType) -> DType:
+    """A requested integer dtype of the output."""
+    return of_kind(out_dtype, "int")
+
+
+def as_bool(out_dtype: DType) -> DType:
+    """A requested dtype of truth values of the output."""
+    return of_kind(out_dtype, "bool")
+
+
+def float_data(data: Array) -> DType:
+    """Of floats on the host."""
+    return of_data(data, "float")
+
+
+def int_data(data: Array) -> DType:
+    """Of integers on the host."""
+    return of_data(data, "int")
+
+
+def bool_data(data: Array) -> DType:
+    """Of truth values on the host."""
+    return of_data(data, "bool")
 
 
 def equal(lhs: DType, rhs: DType) -> DType:

@@ -85,7 +85,7 @@ class FloatCreation(OpSet[P], builtin=True):
     @views("tensor")
     @forms.elementwise
     def float_set_require_grad(self, tensor: FloatTensor[P], require_grad: bool) -> FloatTensor[P]:
-        """a leaf with that flag."""
+        """A leaf with that flag."""
         return tensor
 
     @forms.host_read

@@ -104,6 +104,4 @@ class FloatIndexing(OpSet[P], builtin=True):
         whole = b.bool_reshape(b.bool_expand(mask, tensor.shape), (-1,))
         index_dtype = b.default_dtypes(b.device_of(tensor))["int"]
         positions = b.bool_argwhere(whole, index_dtype)
-        return b.float_select(
-            b.float_reshape(tensor, (-1,)), 0, b.int_reshape(positions, (-1,))
-        )
+        return b.float_select(b.float_reshape(tensor, (-1,)), 0, b.int_reshape(positions, (-1,)))

@@ -119,7 +119,7 @@ class FloatMath(OpSet[P], builtin=True):
         """a^b elementwise."""
         raise NoDefault
 
-    @forms.with_shape_of_both
+    @forms.with_integers
     def float_powi(self, lhs: FloatTensor[P], rhs: IntTensor[P]) -> FloatTensor[P]:
         """a^n for an integer tensor n."""
         b = self.backend

@@ -45,9 +45,8 @@ class FloatReduction(OpSet[P], builtin=True):
         # halves are multiplied, so that the gradient is right where a factor is zero
         while (size := product.shape[position]) > 1:
             half = size // 2
-            pairs = b.float_mul(
-                self._part(product, position, 0, half), self._part(product, position, half, 2 * half)
-            )
+            left = self._part(product, position, 0, half)
+            pairs = b.float_mul(left, self._part(product, position, half, 2 * half))
             odd = self._part(product, position, 2 * half, size)
             product = b.float_cat([pairs, odd], position) if size % 2 else pairs
         return product
@@ -91,6 +90,4 @@ class FloatReduction(OpSet[P], builtin=True):
         raise NoDefault
 
     def _part(self, tensor: P, position: int, start: int, stop: int) -> P:
-        return self.backend.float_slice(
-            tensor, [*[slice(None)] * position, slice(start, stop)]
-        )
+        return self.backend.float_slice(tensor, [*[slice(None)] * position, slice(start, stop)])

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from firebrick.backend import dtypes, forms
+from firebrick.backend import forms
 from firebrick.backend.options import Array, Distribution, Scalar
-from firebrick.backend.shapes import sizes, stepped
 from firebrick.core import Device, DType, to_numpy_dtype
-from firebrick.opset import NoDefault, OpSet, fusion, views
+from firebrick.opset import NoDefault, OpSet, views
 from firebrick.opset.kinds import FloatTensor, IntTensor, P
 
 
@@ -62,7 +61,7 @@ class IntCreation(OpSet[P], builtin=True):
         """All 1."""
         return self.backend.int_full(shape, 1, device, dtype)
 
-    @fusion(dtype=dtypes.new_integer, shape=sizes)
+    @forms.filled_int
     def int_full(
         self, shape: Sequence[int], fill_value: Scalar, device: Device, dtype: DType
     ) -> IntTensor[P]:
@@ -80,16 +79,16 @@ class IntCreation(OpSet[P], builtin=True):
         """
         raise NoDefault
 
-    @fusion(dtype=dtypes.of_steps, shape=stepped)
+    @forms.number_steps
     def int_arange_step(
         self, range: range, step: int, device: Device, dtype: DType
     ) -> IntTensor[P]:
         """Every `step`-th number of a range; `step` is at least 1."""
         values = range[::step]
-        data = np.arange(values.start, values.stop, values.step, to_numpy_dtype(dtype))
+        data = np.arange(values.start, values.stop, values.step).astype(to_numpy_dtype(dtype))
         return self.backend.int_from_data(data, device)
 
-    @fusion(dtype=dtypes.of_range, shape=lambda range: (len(range),))
+    @forms.number_range
     def int_arange(self, range: range, device: Device, dtype: DType) -> IntTensor[P]:
         """The numbers of a range."""
         return self.backend.int_arange_step(range, 1, device, dtype)

@@ -19,9 +19,7 @@ class IntIndexing(OpSet[P], builtin=True):
     """Reading and writing parts; what is written is a new tensor."""
 
     @forms.gathered
-    def int_gather(
-        self, dim: int, tensor: IntTensor[P], indices: IntTensor[P]
-    ) -> IntTensor[P]:
+    def int_gather(self, dim: int, tensor: IntTensor[P], indices: IntTensor[P]) -> IntTensor[P]:
         """out[i..]=t[.., idx[i..], ..] along dim; index rank equals tensor rank."""
         raise NoDefault
 
@@ -45,9 +43,7 @@ class IntIndexing(OpSet[P], builtin=True):
         raise NoDefault
 
     @forms.selected
-    def int_select(
-        self, tensor: IntTensor[P], dim: int, indices: IntTensor[P]
-    ) -> IntTensor[P]:
+    def int_select(self, tensor: IntTensor[P], dim: int, indices: IntTensor[P]) -> IntTensor[P]:
         """Pick rows given by a 1-D index tensor along dim."""
         raise NoDefault
 
@@ -104,6 +100,4 @@ class IntIndexing(OpSet[P], builtin=True):
         whole = b.bool_reshape(b.bool_expand(mask, tensor.shape), (-1,))
         index_dtype = b.default_dtypes(b.device_of(tensor))["int"]
         positions = b.bool_argwhere(whole, index_dtype)
-        return b.int_select(
-            b.int_reshape(tensor, (-1,)), 0, b.int_reshape(positions, (-1,))
-        )
+        return b.int_select(b.int_reshape(tensor, (-1,)), 0, b.int_reshape(positions, (-1,)))

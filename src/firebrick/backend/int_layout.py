@@ -80,9 +80,7 @@ class IntLayout(OpSet[P], builtin=True):
 
     @views("tensor")
     @forms.unfolded
-    def int_unfold(
-        self, tensor: IntTensor[P], dim: int, size: int, step: int
-    ) -> IntTensor[P]:
+    def int_unfold(self, tensor: IntTensor[P], dim: int, size: int, step: int) -> IntTensor[P]:
         """Windows of `size` every `step`, window dim last; (dim - size) // step + 1 of them."""
         b = self.backend
         positions, windows, axes = window_positions(tensor.shape, dim, size, step)

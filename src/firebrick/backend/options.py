@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from typing_extensions import TypeAlias
 
 from firebrick.core import Distribution, Scalar
 from firebrick.errors import ShapeError

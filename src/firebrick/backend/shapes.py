@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from firebrick.backend.options import Array
 from firebrick.core import Shape, broadcast_shapes, normalize_dim
 from firebrick.errors import ShapeError
 
@@ -29,9 +30,34 @@ def stepped(range: range, step: int) -> Shape:  # named as the operation names i
     return Shape((len(range[::step]),))
 
 
+def of_data(data: Array) -> Shape:
+    """The shape of data on the host."""
+    return Shape(data.shape)
+
+
+def of_range(range: range) -> Shape:  # named as the operation names it
+    """The numbers of a range."""
+    return Shape((len(range),))
+
+
 def broadcast(lhs: Shape, rhs: Shape) -> Shape:
     """Two operands, elementwise."""
     return broadcast_shapes(lhs, rhs)
+
+
+def output_gradient(output: Shape, grad: Shape) -> Shape:
+    """An activation's output and the gradient that comes in."""
+    return broadcast_shapes(output, grad)
+
+
+def input_gradient(x: Shape, grad: Shape) -> Shape:
+    """An activation's input and the gradient that comes in."""
+    return broadcast_shapes(x, grad)
+
+
+def with_slopes(tensor: Shape, alpha: Shape) -> Shape:
+    """A tensor and the slopes of its negative elements."""
+    return broadcast_shapes(tensor, alpha)
 
 
 def masked(tensor: Shape, mask: Shape) -> Shape:
@@ -95,7 +121,8 @@ def top(tensor: Shape, dim: int, k: int) -> Shape:
     size = tensor[normalize_dim(dim, len(tensor))]
     if not 0 <= k <= size:
         raise ShapeError(
-            f"`k` is from 0 to {size}, the size of dimension {dim} of shape {list(tensor)}; got {k}."
+            f"`k` is from 0 to {size}, the size of dimension {dim} of shape {list(tensor)}; "
+            f"got {k}."
         )
     return tensor.replace(dim, k)
 
@@ -147,9 +174,8 @@ def reshaped(tensor: Shape, shape: Sequence[int]) -> Shape:
 def expanded(tensor: Shape, shape: Sequence[int]) -> Shape:
     """Sizes of 1 repeated, and dimensions added in front."""
     wanted = sizes(shape)
-    if len(wanted) < len(tensor) or any(
-        have not in (1, want) for have, want in zip(reversed(tensor), reversed(wanted), strict=False)
-    ):
+    pairs = zip(reversed(tensor), reversed(wanted), strict=False)
+    if len(wanted) < len(tensor) or any(have not in (1, want) for have, want in pairs):
         raise ShapeError(
             f"shape {list(tensor)} does not expand to {list(shape)}: counted from the end, sizes "
             "must be equal or 1."

@@ -6,6 +6,7 @@ Importing this package gives `Device` its behaviour; no backend is imported befo
 from __future__ import annotations
 
 from firebrick.core import Device, DispatchTensor, install_resolver
+from firebrick.dispatch.explain import Explanation, explain
 from firebrick.dispatch.linking import DispatchLinker
 from firebrick.dispatch.registry import REGISTRY, backend_for, instance_of, register_backend
 from firebrick.dispatch.resolver import Resolver
@@ -16,7 +17,9 @@ from firebrick.opset import install_linker
 __all__ = [
     "Device",
     "DispatchTensor",
+    "Explanation",
     "backend_for",
+    "explain",
     "instance_of",
     "register_backend",
     "transfer",

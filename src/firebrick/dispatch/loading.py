@@ -6,13 +6,13 @@ Nothing is imported before a backend is used; asking which names exist reads pac
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, cast
 
 from firebrick.backend import Backend
 from firebrick.errors import BackendUnavailableError, SelectorError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from importlib.metadata import EntryPoint
 
 GROUP = "firebrick.backends"
@@ -22,29 +22,18 @@ BUILTIN = {
     "flex": "firebrick.backends.flex:Flex",
     "ndarray": "firebrick.backends.ndarray:NdArray",
     "libtorch": "firebrick.backends.libtorch:LibTorch",
+    "cube": "firebrick.backends.cube:Cube",
+    "remote": "firebrick.backends.remote:Remote",
     "capture": "firebrick.decorators.capture:Capture",
 }
-
-NOT_IN_THIS_VERSION = {
-    "cube": "kernel devices (`cpu`, `wgpu`, `cuda`, `rocm`) come with the extras `firebrick[cpu]`, "
-    "`firebrick[wgpu]`, `firebrick[cuda]` and `firebrick[rocm]`, and this version of firebrick "
-    "has no kernel runtime yet; use `flex`, `ndarray` or `libtorch`.",
-    "remote": "remote devices come with the extra `firebrick[remote]`, and this version of "
-    "firebrick has no remote runtime yet; use `flex`, `ndarray` or `libtorch`.",
-}
-"""Backends whose names are taken, and why their devices cannot be used."""
+"""Module and class by name."""
 
 RESERVED = frozenset({"cpu", "wgpu", "cuda", "rocm", "autodiff", "fusion"})
 """Runtimes of `cube` and decorators: names that a backend cannot have."""
 
 
 def builtin_class(name: str) -> type[Backend[Any]]:
-    """The class of a built-in backend, imported now.
-
-    Raises: `BackendUnavailableError` when it, or a package it needs, is not here.
-    """
-    if name in NOT_IN_THIS_VERSION:
-        raise BackendUnavailableError(NOT_IN_THIS_VERSION[name])
+    """The class of a built-in backend, imported now."""
     module, _, qualname = BUILTIN[name].partition(":")
     return getattr(import_module(module), qualname)
 
@@ -57,7 +46,7 @@ def is_builtin_class(cls: type, name: str) -> bool:
 
 def entry_point_names() -> list[str]:
     """Names of the backends that installed packages offer."""
-    return sorted({entry.name for entry in entry_points(group=GROUP)})
+    return sorted({entry.name for entry in _entries()})
 
 
 def entry_point_class(name: str) -> type[Backend[Any]] | None:
@@ -66,10 +55,9 @@ def entry_point_class(name: str) -> type[Backend[Any]] | None:
     Raises: `BackendUnavailableError` when it cannot be imported, `SelectorError` when it is no
     backend of that name.
     """
-    found = tuple(entry_points(group=GROUP, name=name))
-    if not found:
+    entry = next((entry for entry in _entries() if entry.name == name), None)
+    if entry is None:
         return None
-    entry = found[0]
     try:
         loaded = entry.load()
     except (ImportError, AttributeError) as error:
@@ -103,10 +91,17 @@ def checked_class(value: object) -> type[Backend[Any]]:
         )
     if backend.role != "execution":
         raise SelectorError(
-            f"`{backend.__name__}` decorates a backend (role {backend.role!r}) and has no devices of "
-            "its own, so it cannot be registered."
+            f"`{backend.__name__}` decorates a backend (role {backend.role!r}) and has no devices "
+            "of its own, so it cannot be registered."
         )
     return backend
+
+
+def _entries() -> Iterable[EntryPoint]:
+    # Imported here because most programs never ask, and it costs as much as this whole package.
+    from importlib.metadata import entry_points
+
+    return entry_points(group=GROUP)
 
 
 def _origin(entry: EntryPoint) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from firebrick.decorators.autodiff import autodiff_of
 from firebrick.dispatch.loading import (
     BUILTIN,
-    NOT_IN_THIS_VERSION,
     builtin_class,
     checked_class,
     entry_point_class,
@@ -30,8 +29,6 @@ B = TypeVar("B", bound="type[Backend[Any]]")
 # What devices are equal by: backend, place, index. A tuple hashes faster than a device.
 Hardware: TypeAlias = "tuple[str, str | None, int]"
 Opened: TypeAlias = "tuple[str, str | None, int, type[CheckpointStrategy] | None]"
-
-_BUILTIN_NAMES = (*BUILTIN, *NOT_IN_THIS_VERSION)
 
 
 class Registry:
@@ -66,7 +63,7 @@ class Registry:
     def spelling(self, name: str) -> str | None:
         """The known name that equals `name` but for letter case; None if there is none."""
         folded = name.casefold()
-        if folded in _BUILTIN_NAMES:
+        if folded in BUILTIN:
             return folded
         with self._tables:
             registered = list(self._classes)
@@ -79,7 +76,7 @@ class Registry:
         """Every backend: built-in ones, then registered ones, then those of entry points."""
         with self._tables:
             registered = list(self._classes)
-        return list(dict.fromkeys([*_BUILTIN_NAMES, *registered, *entry_point_names()]))
+        return list(dict.fromkeys([*BUILTIN, *registered, *entry_point_names()]))
 
     def class_of(self, name: str) -> type[Backend[Any]]:
         """The class of that name, imported now if it was not.
@@ -90,7 +87,7 @@ class Registry:
         known = self._classes.get(name)
         if known is not None:
             return known
-        if name in _BUILTIN_NAMES:
+        if name in BUILTIN:
             loaded = builtin_class(name)
         else:
             offered = entry_point_class(name)
@@ -151,7 +148,7 @@ class Registry:
     def _other_owner(self, cls: type[Backend[Any]]) -> str | None:
         """Who else has the name of `cls`, letter case aside; None if it is free or its own."""
         folded = cls.name.casefold()
-        if folded in _BUILTIN_NAMES:
+        if folded in BUILTIN:
             return None if is_builtin_class(cls, cls.name) else f"firebrick's own `{folded}`"
         for name, known in self._classes.items():
             if name.casefold() == folded and not _same_definition(known, cls):

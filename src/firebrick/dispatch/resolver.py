@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from firebrick.dispatch.loading import NOT_IN_THIS_VERSION
 from firebrick.dispatch.parse import (
     RUNTIMES,
     known_devices,
@@ -23,6 +22,11 @@ if TYPE_CHECKING:
 
 VARIABLE = "FIREBRICK_DEVICE"
 """The environment variable that names the default device."""
+
+NO_REMOTE = (
+    "remote devices come with the extra `firebrick[remote]`, but this version has no remote "
+    "runtime yet; use `flex`, `ndarray` or `libtorch`."
+)
 
 
 class Resolver:
@@ -57,7 +61,7 @@ class Resolver:
             executing = [name for name in self._registry.names() if name != "capture"]
             return [device for name in executing for device in self._usable(name)]
         if "://" in kind:
-            raise BackendUnavailableError(f"cannot list {kind!r}: {NOT_IN_THIS_VERSION['remote']}")
+            raise BackendUnavailableError(f"cannot list {kind!r}: {NO_REMOTE}")
         if kind in RUNTIMES:
             return [device for device in self._usable("cube") if device.runtime == kind]
         if kind == "remote":
@@ -80,7 +84,7 @@ class Resolver:
 
     def connect(self, url: str, index: int, options: dict[str, Any]) -> Device:
         """Device `index` of a server."""
-        raise BackendUnavailableError(f"cannot connect to {url!r}: {NOT_IN_THIS_VERSION['remote']}")
+        raise BackendUnavailableError(f"cannot connect to {url!r}: {NO_REMOTE}")
 
     def _usable(self, name: str) -> list[Device]:
         try:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from firebrick.core import Device, DispatchTensor
-from firebrick.decorators.autodiff import Autodiff, AutodiffTensor, autodiff_of
+from firebrick.decorators.autodiff import Autodiff, autodiff_of
 from firebrick.dispatch.registry import backend_for, instance_of
 from firebrick.dispatch.resolution import check_listed, resolve
 from firebrick.errors import (
@@ -179,9 +179,6 @@ def _lifted(dispatcher: Dispatcher, index: int, value: Any, backend: Any) -> Any
         return value
 
     def lift(leaf: Any, node: Any) -> Any:
-        if not isinstance(leaf, DispatchTensor) or leaf.backend is backend:
-            return leaf
-        constant = AutodiffTensor(leaf.primitive, None, leaf.kind, backend)
-        return DispatchTensor(constant, leaf.kind, backend)
+        return backend.lift(leaf) if isinstance(leaf, DispatchTensor) else leaf
 
     return dispatcher.convert_argument(index, value, lift)

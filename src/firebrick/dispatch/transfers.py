@@ -6,7 +6,6 @@ tracked stays tracked, and its gradient travels the same way back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from firebrick.core import DispatchTensor, DType, bfloat16, float32
@@ -15,6 +14,8 @@ from firebrick.dispatch.registry import backend_for
 from firebrick.errors import DispatchError, DTypeError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from firebrick.backend import Backend
     from firebrick.core import Device, Kind
 

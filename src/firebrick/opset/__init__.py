@@ -32,6 +32,8 @@ from firebrick.opset.linkage import Linker, install_linker, linker
 from firebrick.opset.metadata import mismatch, output_specs, outputs_bound
 from firebrick.opset.report import ReportRow, place
 from firebrick.opset.selectors import Conditional, Selector, feature, when
+from firebrick.opset.short_form import Operation as ShortOperation
+from firebrick.opset.short_form import op
 from firebrick.opset.signature import NoDefault, Operation, Parameter
 from firebrick.opset.traversal import Leaf, Misfit, leaves
 
@@ -66,6 +68,7 @@ __all__ = [
     "ReportRow",
     "Role",
     "Selector",
+    "ShortOperation",
     "backend_extension",
     "bind_instance",
     "dispatch",
@@ -83,6 +86,7 @@ __all__ = [
     "leaves",
     "linker",
     "mismatch",
+    "op",
     "output_specs",
     "outputs_bound",
     "own_member",

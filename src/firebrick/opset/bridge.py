@@ -22,6 +22,11 @@ def install_tensor(tensor: type, wrap: Callable[[DispatchTensor], Any]) -> None:
     _user_tensor[:] = [(tensor, wrap)]
 
 
+def user_tensor() -> type:
+    """The class that users hold."""
+    return _user_tensor[0][0]
+
+
 def is_user_tensor(value: Any) -> bool:
     """Whether `value` is what users hold."""
     return bool(_user_tensor) and isinstance(value, _user_tensor[0][0])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from firebrick.core import NoCheckpointing
 from firebrick.errors import ImplementationError, SelectorError, SignatureError
-from firebrick.opset.annotations import defining_namespace
+from firebrick.opset.annotations import Namespace, defining_namespace
 from firebrick.opset.backend_root import BackendRoot
 from firebrick.opset.forms import Decorated, undecorated
 from firebrick.opset.implementation import Implementations, check_implementation, first_line
@@ -190,14 +190,16 @@ def _declare(cls: type[OpSet[Any]], on: type[Any] | None, *, builtin: bool) -> N
 
 
 def _add_operation(
-    cls: type[OpSet[Any]], name: str, value: Any, decorated: Decorated | None, namespace: Any
+    cls: type[OpSet[Any]], name: str, value: Any, decorated: Decorated | None, namespace: Namespace
 ) -> None:
     if name in RESERVED:
         raise SignatureError(
             f"`{cls.__name__}.{name}`: the name `{name}` belongs to every op set; rename it."
         )
     if decorated is not None:
-        operation = Operation(cls, decorated.function, decorated.form, decorated.views, namespace)
+        function = decorated.function
+        own = Namespace(function.__globals__, namespace.locals)
+        operation = Operation(cls, function, decorated.form, decorated.views, own)
         cls.__operations__[name] = operation
     elif isinstance(value, staticmethod | classmethod | property):
         raise SignatureError(

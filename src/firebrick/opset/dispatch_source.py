@@ -3,7 +3,7 @@
 The text proves that a call is ordinary (every leaf is a dispatched tensor of the declared kind, all
 of one backend, on one device, dimensions seen before), looks the implementation up by backend,
 calls it with the backend's own tensors and wraps what comes back. Whatever is not ordinary goes
-to the linker, which knows the routing rules and makes the errors. Names that begin with `_f_`
+to the linker, which knows the routing rules and makes the errors. Names that begin with `_f_` or `_p_`
 belong to the text; parameters keep theirs.
 """
 
@@ -100,18 +100,18 @@ def _bare(operation: Operation, source: Source, leave: str) -> None:
     _find_entry(source, table, leave)
     tensors = [parameter.name for parameter in operation.tensor_parameters]
     for name in tensors:
-        source.add(1, f"_f_{name} = {name}.primitive")
+        source.add(1, f"_p_{name} = {name}.primitive")
     if others:
         place = "_f_backend.device_of"
-        differs = " or ".join(f"{place}(_f_{o.name}) != _f_place" for o in others)
+        differs = " or ".join(f"{place}(_p_{o.name}) != _f_place" for o in others)
         source.add(1, "if _f_many:")
-        source.add(2, f"_f_place = {place}(_f_{first.name})")
+        source.add(2, f"_f_place = {place}(_p_{first.name})")
         source.add(2, f"if {differs}:")
         source.add(3, leave)
     if operation.has_dims:
-        key = ", ".join(f"_f_{n}.shape, _f_{n}.dtype" for n in tensors)
+        key = ", ".join(f"_p_{n}.shape, _p_{n}.dtype" for n in tensors)
         _check_dims(operation, source, f"({key})")
-    values = {name: f"_f_{name}" for name in tensors}
+    values = {name: f"_p_{name}" for name in tensors}
     _call(operation, source, lambda parameter: values.get(parameter.name, parameter.name))
 
 

@@ -6,9 +6,9 @@ A decorated function stays wrapped in `Decorated` until its class is made, which
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from firebrick.errors import FusionFormError, SignatureError
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 FormName = Literal["fields", "meta", "default", "sync", "dims"]
-Selector = "str | Callable[..., Any]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class FusionForm:
 class Decorated:
     """A function of a declaration with what its decorators said."""
 
-    function: Callable[..., Any]
+    function: FunctionType
     form: FusionForm | None = None
     views: tuple[str, ...] = ()
 
@@ -45,7 +44,7 @@ def undecorated(value: Any) -> Decorated | None:
     """`value` as a declaration's function, decorated or not; None if it is something else."""
     if isinstance(value, Decorated):
         return value
-    return Decorated(value) if inspect.isfunction(value) else None
+    return Decorated(value) if isinstance(value, FunctionType) else None
 
 
 @overload

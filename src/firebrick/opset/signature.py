@@ -207,8 +207,7 @@ class Operation:
         )
 
     def _resolve(self, annotation: Any) -> Any:
-        names = Namespace(self.function.__globals__, self.namespace.locals)
-        return resolve(annotation, names, vars(self.owner))
+        return resolve(annotation, self.namespace, vars(self.owner))
 
     def _node(self, annotation: Any, what: str) -> Node:
         return node_of(annotation, tensor=self.tensor, where=f"`{self.label}`, {what}")

@@ -65,7 +65,7 @@ def _call(
     function: Callable[..., Tensor], inputs: Sequence[Tensor], which: Sequence[int], device: Device
 ) -> Function:
     """`function` of the float inputs alone."""
-    others = [tensor if tensor.is_autodiff else tensor.autodiff() for tensor in inputs]
+    others = [Tensor(t.inner().numpy().copy(), device, dtype=t.dtype) for t in inputs]
 
     def call(tensors: list[Tensor]) -> list[Tensor]:
         arguments = list(others)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -29,7 +30,8 @@ from firebrick.core import (
 )
 from firebrick.core.dtype import FROM_NUMPY
 
-MAX_OVERLAP_WORK = 10_000
+KINDS: Mapping[Any, Kind] = {known: d.kind for known, d in FROM_NUMPY.items()}
+MAX_OVERLAP_WORK: Any = 10_000  # the type that NumPy states has only -1 and 0
 """Candidates that NumPy may try in order to find out whether two arrays share memory."""
 
 
@@ -51,23 +53,15 @@ class ArrayBackend(
     int_dtype: ClassVar[DType] = int64
     """Of tensors made from Python ints."""
     native: type[Array] = np.ndarray
-    kinds: dict[np.dtype[Any], Kind] = {known: d.kind for known, d in FROM_NUMPY.items()}
+    kinds: Mapping[Any, Kind] = KINDS
 
     def __init__(self) -> None:
         super().__init__()
         self._device = Device.of(self.name)
 
-    @classmethod
-    def devices(cls) -> list[Device]:
-        """One: this process' memory."""
-        return [Device.of(cls.name)]
-
     def default_dtypes(self, device: Device) -> dict[str, DType]:
         """Of values that say no dtype, by kind."""
         return {"float": float32, "int": self.int_dtype, "bool": bool_}
-
-    def sync(self, device: Device) -> None:
-        """Nothing is ever pending."""
 
     def supports_dtype(self, device: Device, dtype: DType) -> bool:
         """Whether NumPy has it."""
@@ -83,7 +77,7 @@ class ArrayBackend(
 
     def adopt(self, value: Any) -> Any:
         """A NumPy scalar as a 0-d array; anything else unchanged."""
-        return np.asarray(value) if isinstance(value, np.generic) else value
+        return np.asarray(cast("Any", value)) if isinstance(value, np.generic) else value
 
     def read_only(self, tensor: Array) -> Array:
         """A view that cannot be written."""
@@ -94,6 +88,6 @@ class ArrayBackend(
     def shares_memory(self, first: Array, second: Array) -> bool:
         """Whether two arrays have a byte in common; so taken where it is too hard to tell."""
         try:
-            return np.shares_memory(first, second, max_work=MAX_OVERLAP_WORK)
+            return np.shares_memory(first, second, MAX_OVERLAP_WORK)
         except np.exceptions.TooHardError:
             return True

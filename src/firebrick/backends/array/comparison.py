@@ -100,13 +100,13 @@ class Comparison(Applied):
         return np.asarray(tensor.any())
 
     def bool_any_dim(self, tensor: Array, dim: int) -> Array:
-        return tensor.any(dim, keepdims=True)
+        return np.asarray(tensor.any(dim, keepdims=True))
 
     def bool_all(self, tensor: Array) -> Array:
         return np.asarray(tensor.all())
 
     def bool_all_dim(self, tensor: Array, dim: int) -> Array:
-        return tensor.all(dim, keepdims=True)
+        return np.asarray(tensor.all(dim, keepdims=True))
 
     def bool_equal(self, lhs: Array, rhs: Array) -> Array:
         return self.binary(np.equal, lhs, rhs)

@@ -85,7 +85,7 @@ class Creation:
     def int_arange(self, range: range, device: Device, dtype: DType) -> Array:
         for number in (*range[:1], *range[-1:]):
             check_integer(number, of_kind(dtype, "int"))
-        return np.arange(range.start, range.stop, range.step, to_numpy_dtype(dtype))
+        return np.arange(range.start, range.stop, range.step).astype(to_numpy_dtype(dtype))
 
     def int_arange_step(self, range: range, step: int, device: Device, dtype: DType) -> Array:
         return self.int_arange(range[::step], device, dtype)

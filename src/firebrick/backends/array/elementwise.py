@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from operator import index
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from firebrick.backend.options import Array, Scalar
 from firebrick.backends.array.quiet import QUIET
 
-
-class Elementwise(Protocol):
-    """A function of arrays and numbers that broadcast; a ufunc, or one that looks like it."""
-
-    def __call__(self, *operands: Array | Scalar, out: Array | None = None) -> Array: ...
+Elementwise: TypeAlias = Callable[..., Any]
+"""A function of arrays and numbers that broadcast, with `out=`: a ufunc, or one like it."""
 
 
 class Applied:
@@ -33,3 +32,8 @@ class Applied:
     def with_number(self, function: Elementwise, lhs: Array, rhs: Scalar) -> Array:
         """`function` of an array and a number, which takes the dtype of the array."""
         return np.asarray(QUIET.run(function, lhs, rhs))
+
+
+def whole(value: Scalar) -> int:
+    """`value` as an int; `TypeError` for a float, which the form of the operation explains."""
+    return index(cast("int", value))  # the check is what `index` is called for

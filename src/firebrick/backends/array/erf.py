@@ -46,7 +46,7 @@ def erf(*operands: Array | Scalar, out: Array | None = None) -> Array:
 
 @cache
 def _grid() -> tuple[Array, Array]:
-    """erf and its derivative at the points."""
+    """Erf and its derivative at the points."""
     points = [k / STEPS for k in range(int(LIMIT) * STEPS + 1)]
     slopes = [2.0 / math.sqrt(math.pi) * math.exp(-c * c) for c in points]
     return np.array([math.erf(c) for c in points]), np.array(slopes)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import index
+from typing import Any
 
 import numpy as np
 
 from firebrick.backend.dtypes import check_positions
 from firebrick.backend.options import Array, Scalar, Update
 from firebrick.backend.shapes import gathered, scattered, select_assigned, selected, slice_assigned
+from firebrick.backends.array.elementwise import whole
 from firebrick.backends.array.quiet import QUIET
 from firebrick.core import DType, Shape, normalize_dim, to_numpy_dtype
 from firebrick.errors import ShapeError
@@ -77,7 +78,7 @@ class Indexing:
         return np.where(mask, filling, tensor)
 
     def int_mask_fill(self, tensor: Array, mask: Array, value: Scalar) -> Array:
-        return np.where(mask, np.asarray(index(value), tensor.dtype), tensor)
+        return np.where(mask, np.asarray(whole(value), tensor.dtype), tensor)
 
     def bool_mask_fill(self, tensor: Array, mask: Array, value: Scalar) -> Array:
         return np.where(mask, np.asarray(value, np.bool_), tensor)
@@ -122,7 +123,7 @@ def _places(indices: Array, position: int) -> tuple[Array, ...]:
     return tuple(places)
 
 
-def _updated(tensor: Array, places: tuple[object, ...], value: Array, update: Update) -> Array:
+def _updated(tensor: Array, places: tuple[Any, ...], value: Array, update: Update) -> Array:
     if update == "assign":
         out = tensor.copy()
         out[places] = value

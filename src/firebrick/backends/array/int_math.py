@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from operator import index
-
 import numpy as np
 
 from firebrick.backend.options import Array, Scalar
-from firebrick.backends.array.elementwise import Applied
+from firebrick.backends.array.elementwise import Applied, whole
 from firebrick.backends.array.quiet import QUIET
 
 
@@ -18,31 +16,31 @@ class IntMath(Applied):
         return self.binary(np.add, lhs, rhs)
 
     def int_add_scalar(self, lhs: Array, rhs: Scalar) -> Array:
-        return self.with_number(np.add, lhs, index(rhs))
+        return self.with_number(np.add, lhs, whole(rhs))
 
     def int_sub(self, lhs: Array, rhs: Array) -> Array:
         return self.binary(np.subtract, lhs, rhs)
 
     def int_sub_scalar(self, lhs: Array, rhs: Scalar) -> Array:
-        return self.with_number(np.subtract, lhs, index(rhs))
+        return self.with_number(np.subtract, lhs, whole(rhs))
 
     def int_mul(self, lhs: Array, rhs: Array) -> Array:
         return self.binary(np.multiply, lhs, rhs)
 
     def int_mul_scalar(self, lhs: Array, rhs: Scalar) -> Array:
-        return self.with_number(np.multiply, lhs, index(rhs))
+        return self.with_number(np.multiply, lhs, whole(rhs))
 
     def int_div(self, lhs: Array, rhs: Array) -> Array:
         return self.binary(truncated_quotient, lhs, rhs)
 
     def int_div_scalar(self, lhs: Array, rhs: Scalar) -> Array:
-        return self.int_div(lhs, np.asarray(index(rhs), lhs.dtype))
+        return self.int_div(lhs, np.asarray(whole(rhs), lhs.dtype))
 
     def int_remainder(self, lhs: Array, rhs: Array) -> Array:
         return self.binary(np.remainder, lhs, rhs)
 
     def int_remainder_scalar(self, lhs: Array, rhs: Scalar) -> Array:
-        return self.with_number(np.remainder, lhs, index(rhs))
+        return self.with_number(np.remainder, lhs, whole(rhs))
 
     def int_powi(self, lhs: Array, rhs: Array) -> Array:
         return self.binary(integer_power, lhs, rhs)
@@ -63,19 +61,19 @@ class IntMath(Applied):
         return self.binary(np.bitwise_and, lhs, rhs)
 
     def bitwise_and_scalar(self, lhs: Array, rhs: Scalar) -> Array:
-        return self.with_number(np.bitwise_and, lhs, index(rhs))
+        return self.with_number(np.bitwise_and, lhs, whole(rhs))
 
     def bitwise_or(self, lhs: Array, rhs: Array) -> Array:
         return self.binary(np.bitwise_or, lhs, rhs)
 
     def bitwise_or_scalar(self, lhs: Array, rhs: Scalar) -> Array:
-        return self.with_number(np.bitwise_or, lhs, index(rhs))
+        return self.with_number(np.bitwise_or, lhs, whole(rhs))
 
     def bitwise_xor(self, lhs: Array, rhs: Array) -> Array:
         return self.binary(np.bitwise_xor, lhs, rhs)
 
     def bitwise_xor_scalar(self, lhs: Array, rhs: Scalar) -> Array:
-        return self.with_number(np.bitwise_xor, lhs, index(rhs))
+        return self.with_number(np.bitwise_xor, lhs, whole(rhs))
 
     def bitwise_not(self, tensor: Array) -> Array:
         return self.unary(np.invert, tensor)
@@ -84,13 +82,13 @@ class IntMath(Applied):
         return self.binary(np.left_shift, lhs, rhs)
 
     def bitwise_left_shift_scalar(self, lhs: Array, rhs: Scalar) -> Array:
-        return self.with_number(np.left_shift, lhs, index(rhs))
+        return self.with_number(np.left_shift, lhs, whole(rhs))
 
     def bitwise_right_shift(self, lhs: Array, rhs: Array) -> Array:
         return self.binary(np.right_shift, lhs, rhs)
 
     def bitwise_right_shift_scalar(self, lhs: Array, rhs: Scalar) -> Array:
-        return self.with_number(np.right_shift, lhs, index(rhs))
+        return self.with_number(np.right_shift, lhs, whole(rhs))
 
 
 def truncated_quotient(*operands: Array | Scalar, out: Array | None = None) -> Array:

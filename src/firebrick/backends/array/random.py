@@ -83,7 +83,9 @@ class Random:
     def _normal(self, sizes: Sizes, mean: float, std: float) -> Array:
         return mean + std * self._draw(lambda g: g.standard_normal(sizes))
 
-    def _between(self, sizes: Sizes, low: float, high: float, wanted: np.dtype[np.generic]) -> Array:
+    def _between(
+        self, sizes: Sizes, low: float, high: float, wanted: np.dtype[np.generic]
+    ) -> Array:
         def draw() -> Array:
             values = _cast(low + (high - low) * self._uniform(sizes), wanted)
             # rounding may reach the end, which is excluded

@@ -15,7 +15,9 @@ from firebrick.backends.array.quiet import QUIET
 from firebrick.backends.array.summation import sum_all, sum_along
 
 NpDType = np.dtype[np.generic]
-FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
+FLOAT16: NpDType = np.dtype(np.float16)
+FLOAT32: NpDType = np.dtype(np.float32)
+WIDER: dict[NpDType, NpDType] = {FLOAT16: FLOAT32, FLOAT32: np.dtype(np.float64)}
 
 
 def _accumulator(dtype: NpDType) -> NpDType:
@@ -25,7 +27,7 @@ def _accumulator(dtype: NpDType) -> NpDType:
 
 def _running_accumulator(dtype: NpDType) -> NpDType:
     """Of running results, which are added one by one: the next wider float."""
-    return {FLOAT16: FLOAT32, FLOAT32: FLOAT64}.get(dtype, dtype)
+    return WIDER.get(dtype, dtype)
 
 
 class Reduction:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from itertools import pairwise
 from threading import Lock
+from typing import TypeAlias
 
 import numpy as np
-from typing_extensions import TypeAlias
 
 from firebrick.backend.options import Array, Scalar
 from firebrick.backends.array import QUIET, Elementwise
@@ -64,17 +65,19 @@ def apply_in_chunks(function: Elementwise, *operands: Operand) -> Array:
     shape = arrays[0].shape
     if THREADS.count < 2 or not all(a.shape == shape and a.flags.c_contiguous for a in arrays):
         return np.asarray(QUIET.run(function, *operands))
-    flat = [o.reshape(-1) if isinstance(o, np.ndarray) and o.ndim else o for o in operands]
+    flat: list[Operand] = [
+        o.reshape(-1) if isinstance(o, np.ndarray) and o.ndim else o for o in operands
+    ]
     # one element tells the dtype of the result, by NumPy's own rules
     probe = np.asarray(QUIET.run(function, *_part(flat, 0, 1)))
-    out = np.empty(arrays[0].size, probe.dtype)
+    out: Array = np.empty(arrays[0].size, probe.dtype)
     ends = [out.size * part // THREADS.count for part in range(THREADS.count + 1)]
 
     def part(start: int, stop: int) -> Part:
         operands = _part(flat, start, stop)
         return lambda: QUIET.run(function, *operands, out=out[start:stop])
 
-    THREADS.run([part(start, stop) for start, stop in zip(ends[:-1], ends[1:], strict=True)])
+    THREADS.run([part(start, stop) for start, stop in pairwise(ends)])
     return out.reshape(shape)
 
 

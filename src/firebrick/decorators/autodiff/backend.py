@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from firebrick.backend import BUILTIN_OP_SETS, Backend
-from firebrick.core import BalancedCheckpointing, Device, NoCheckpointing
+from firebrick.core import BalancedCheckpointing, Device, DispatchTensor, NoCheckpointing
 from firebrick.decorators.autodiff.derive import derive
 from firebrick.decorators.autodiff.node import AutodiffTensor, LeafNode, UntrackedNode
 
@@ -57,6 +57,13 @@ class Autodiff(Backend[AutodiffTensor]):
     def dtype_of(self, tensor: Any) -> DType:
         """The element type of a tensor."""
         return self._inner.dtype_of(tensor.primitive)
+
+    def lift(self, tensor: DispatchTensor) -> DispatchTensor:
+        """A tensor of the decorated backend as an untracked one of this; others unchanged."""
+        if tensor.backend is not self._inner:
+            return tensor
+        constant = AutodiffTensor(tensor.primitive, None, tensor.kind, self)
+        return DispatchTensor(constant, tensor.kind, self)
 
     def read_only(self, tensor: AutodiffTensor) -> AutodiffTensor:
         """The same tensor with values that cannot be written."""

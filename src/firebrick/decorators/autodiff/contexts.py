@@ -22,10 +22,7 @@ def lift(
     if tensor.is_autodiff:
         return tensor
     backend: Any = tensor.backend
-    owner = autodiff_of(backend, checkpointing)
-    return DispatchTensor(
-        AutodiffTensor(tensor.primitive, None, tensor.kind, owner), tensor.kind, owner
-    )
+    return autodiff_of(backend, checkpointing).lift(tensor)
 
 
 def lower(tensor: DispatchTensor) -> DispatchTensor:

@@ -171,8 +171,8 @@ def _bare_text(plan: RulePlan) -> Callable[..., Any]:
     head = "async def" if operation.is_async else "def"
     text.add(0, f"{head} {operation.name}({parameters_text(operation, text)}):")
     for parameter in tensors:
-        text.add(1, f"_f_{parameter.name} = {parameter.name}.primitive")
-    values = {p.name: f"_f_{p.name}" for p in tensors}
+        text.add(1, f"_p_{parameter.name} = {parameter.name}.primitive")
+    values = {p.name: f"_p_{p.name}" for p in tensors}
     arguments = ", ".join(
         f"{p.name}={values.get(p.name, p.name)}" if p.keyword_only else values.get(p.name, p.name)
         for p in operation.parameters
@@ -197,8 +197,8 @@ def _bare_text(plan: RulePlan) -> Callable[..., Any]:
 
 def _kept_text(plan: RulePlan, owner: Any, name: str) -> str:
     if not plan.keeps(name):
-        return f"_f_unsaved(_f_{name}.shape, _f_{name}.dtype)"
-    return f"_f_keep({name})" if owner.recomputes else f"_f_{name}"
+        return f"_f_unsaved(_p_{name}.shape, _p_{name}.dtype)"
+    return f"_f_keep({name})" if owner.recomputes else f"_p_{name}"
 
 
 def _kind_of(node: Any) -> Kind:

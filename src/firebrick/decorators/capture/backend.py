@@ -72,10 +72,14 @@ class Recorded:
         if backend is None:
             return self
         operation = self._operation
-        describes = operation.form is not None and operation.form.name != "sync"
+        describes = _describes_outputs(operation)
         method = _recording(operation) if describes else _refusing(operation)
         backend.__dict__[operation.name] = method
         return method
+
+
+def _describes_outputs(operation: Operation) -> bool:
+    return operation.form is not None and operation.form.name in ("fields", "meta", "dims")
 
 
 def _recording(operation: Operation) -> Callable[..., Any]:
@@ -132,13 +136,7 @@ def _frozen(value: Any) -> Any:
     return value
 
 
-def _derive() -> None:
-    for op_set in BUILTIN_OP_SETS:
-        for name, operation in op_set.__operations__.items():
-            form = operation.form
-            describes = form is not None and form.name in ("fields", "meta", "dims")
-            if describes or not operation.has_default:
-                setattr(Capture, name, Recorded(operation))
-
-
-_derive()
+for _op_set in BUILTIN_OP_SETS:
+    for _name, _operation in _op_set.__operations__.items():
+        if _describes_outputs(_operation) or not _operation.has_default:
+            setattr(Capture, _name, Recorded(_operation))

@@ -26,7 +26,7 @@ class ActivationFamilyRules(Rules[P]):
 
     @gradient(save=("out",), cost="memory")
     def sigmoid(self, saved: Saved, grad: P, need: Need) -> Grads:
-        """out * (1 - out)."""
+        """`out * (1 - out)`."""
         return {"tensor": self.inner.backend.sigmoid_backward(saved.out, grad)}
 
     @gradient(save=("tensor",), cost="memory")
@@ -36,14 +36,14 @@ class ActivationFamilyRules(Rules[P]):
 
     @gradient(save=("out",), cost="compute")
     def softmax(self, saved: Saved, grad: P, need: Need) -> Grads:
-        """out * (grad - sum(grad * out))."""
+        """`out * (grad - sum(grad * out))`."""
         b = self.inner.backend
         weighted = b.float_sum_dim(b.float_mul(grad, saved.out), saved.dim)
         return {"tensor": b.float_mul(saved.out, b.float_sub(grad, weighted))}
 
     @gradient(save=("out",), cost="compute")
     def log_softmax(self, saved: Saved, grad: P, need: Need) -> Grads:
-        """Grad - exp(out) * sum(grad)."""
+        """`grad - exp(out) * sum(grad)`."""
         b = self.inner.backend
         total = b.float_sum_dim(grad, saved.dim)
         return {"tensor": b.float_sub(grad, b.float_mul(b.float_exp(saved.out), total))}

@@ -69,7 +69,10 @@ class ArithmeticRules(Rules[P]):
 
     @gradient(save=("lhs", "rhs"), cost="memory")
     def float_remainder(self, saved: Saved, grad: P, need: Need) -> Grads:
-        """1 and -floor(lhs / rhs): the quotient that belongs to the remainder, not the rounded one."""
+        """1 and -floor(lhs / rhs), which is what the remainder was taken with.
+
+        Rounding may lift `lhs / rhs` to the next whole number: 1 % 0.1 is almost 0.1.
+        """
         if not need.rhs:
             return {"lhs": grad}
         b = self.inner.backend

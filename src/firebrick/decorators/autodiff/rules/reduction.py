@@ -78,8 +78,9 @@ class ReductionRules(Rules[P]):
 
     @gradient(save=("tensor",), cost="compute")
     def float_cumprod(self, saved: Saved, grad: P, need: Need) -> Grads:
-        """Of element i: the product before it, times the sum over j >= i of grad[j] times the
-        product after i up to j.
+        """The product before an element, times what the later outputs make of it.
+
+        That is the sum over j >= i of `grad[j]` times the product after i up to j.
         """
         b = self.inner.backend
         if 0 in saved.spec("tensor").shape:
