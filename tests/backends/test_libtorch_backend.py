@@ -263,12 +263,21 @@ def test_a_constant_that_an_int_dtype_does_not_hold_is_refused(device: Device) -
         BACKEND.int_full((2,), 300, device, core.int8)
 
 
-@pytest.mark.parametrize("numbers", [range(5), range(3, 3), range(5, 2, -1), range(0, 7, 3)])
+RANGES = [range(5), range(3, 3), range(5, 2, -1), range(0, 7, 3), range(9, 0)]
+
+
+@pytest.mark.parametrize("numbers", RANGES)
 def test_ranges_are_pythons(device: Device, numbers: range) -> None:
     made = BACKEND.int_arange(numbers, device, core.int32)
     assert_same(made, np.array(list(numbers), np.int32), "int32")
     made = BACKEND.int_arange_step(numbers, 2, device, core.int64)
     assert_same(made, np.array(list(numbers)[::2], np.int64), "int64")
+
+
+def test_ranges_reach_the_ends_of_64_bits(device: Device) -> None:
+    for numbers in (range(2**63 - 3, 2**63), range(-(2**63), 2**63 - 1, 2**64 - 2**33)):
+        made = BACKEND.int_arange(numbers, device, core.int64)
+        assert_same(made, np.array(list(numbers), np.int64), "int64")
 
 
 def test_a_range_beyond_the_dtype_is_refused(device: Device) -> None:

@@ -120,6 +120,7 @@ BINARY: dict[str, Function] = {
     "remainder": np.remainder,
     "powf": np.power,
     "atan2": np.arctan2,
+    "hypot": np.hypot,
 }
 
 
@@ -189,6 +190,35 @@ def test_a_large_exponent_stays_odd(device: Device) -> None:
     x = put([-1.0, -0.0, 1.0, -2.0], device, "float32")
     assert_same(BACKEND.float_powi(x, put([n], device)), [-1.0, 0.0, 1.0, -INF], "float32")
     assert_same(BACKEND.float_powi_scalar(x, n), [-1.0, 0.0, 1.0, -INF], "float32")
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_hypotenuses_do_not_overflow(device: Device, dtype: str) -> None:
+    x, y = np.finfo(dtype).max / 2, np.finfo(dtype).tiny * 8
+    assert_near(BACKEND.float_hypot(*[put([x], device, dtype)] * 2), [x * 2**0.5], dtype)
+    assert_near(BACKEND.float_hypot(*[put([y], device, dtype)] * 2), [y * 2**0.5], dtype)
+    infinite, missing = put([INF], device, dtype), put([NAN], device, dtype)
+    assert_same(BACKEND.float_hypot(infinite, missing), [INF], dtype)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize(
+    ("left", "right", "dim"),
+    [((3,), (3,), 0), ((2, 3, 4), (1, 3, 1), 1), ((4, 3), (3,), -1), ((0, 3), (0, 3), 1)],
+)
+def test_vector_products_broadcast(
+    device: Device, dtype: str, left: tuple[int, ...], right: tuple[int, ...], dim: int
+) -> None:
+    x, y = sample(left, dtype, 1, 2), sample(right, dtype, -2, -1)
+    out = BACKEND.float_cross(put(x, device), put(y, device), dim)
+    wide = (a.astype(np.float64) for a in np.broadcast_arrays(x, y))
+    assert_near(out, np.cross(*wide, axis=dim), dtype, atol=9 * RTOL[dtype])
+
+
+def test_vectors_of_another_size_have_no_vector_product(device: Device) -> None:
+    x = put(np.ones((2, 3)), device)
+    with pytest.raises(ShapeError, match="size 3 along dimension 0"):
+        BACKEND.float_cross(x, x, 0)
 
 
 MATRICES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [

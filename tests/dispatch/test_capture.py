@@ -12,10 +12,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from firebrick.backend import BUILTIN_OP_SETS
-from firebrick.core import Device, Distribution, DType, bool_, float32, float64, int32, int64
+from firebrick.backend import BUILTIN_OP_SETS, FloatOps
+from firebrick.core import (
+    Device,
+    DispatchTensor,
+    Distribution,
+    DType,
+    NoCheckpointing,
+    bool_,
+    float32,
+    float64,
+    int32,
+    int64,
+)
+from firebrick.decorators.autodiff import autodiff_of, lift, mark_leaf, run_backward
 from firebrick.decorators.capture import Capture, CaptureTensor, capture_scope
 from firebrick.errors import DispatchError, ShapeError
+from firebrick.opset import dispatch
 
 DEVICE = Device.capture()
 
@@ -105,6 +118,24 @@ def test_a_copy_of_a_tensor_stands_for_the_same_values() -> None:
     for twin in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
         assert (twin, twin.shape, twin.dtype) == (x, (2, 3), float32)
     assert ones(2, 3) != x
+
+
+def test_a_dispatched_call_is_described_like_any_other(capture: Capture) -> None:
+    x = DispatchTensor(ones(2, 3), "float", capture)
+    y = DispatchTensor(ones(3), "float", capture)
+    out = dispatch(FloatOps).float_add(x, y)
+    assert (out.kind, out.shape, out.dtype, out.device) == ("float", (2, 3), float32, DEVICE)
+
+
+def test_a_backward_pass_can_be_recorded(capture: Capture) -> None:
+    tracked = autodiff_of(capture, NoCheckpointing)
+    x = mark_leaf(lift(DispatchTensor(ones(2), "float", capture)))
+    out = DispatchTensor(tracked.float_exp(x.primitive), "float", tracked)
+    with capture_scope() as graph:
+        gradient = run_backward(out).get(x)
+    assert gradient is not None
+    assert gradient.shape == (2,)
+    assert gradient.primitive in graph.records[-1].outputs
 
 
 # ---- recording -------------------------------------------------------------------------------

@@ -121,10 +121,9 @@ def test_the_gradient_of_a_tracked_tensor_travels_back() -> None:
     np.testing.assert_array_equal(read(gradient), np.full((2, 2), 3.0, np.float32))
 
 
-@pytest.mark.parametrize("target", [Device.of("boards", None, 1)])
-def test_within_a_backend_its_own_move_is_used_there_and_back(target: Device) -> None:
+def test_within_a_backend_its_own_move_is_used_there_and_back() -> None:
     register_backend(Boards)
-    first = Device.of("boards", None, 0)
+    first, target = Boards.devices()
     plain = transfer(tensor(VALUES["float"], "float", first), target)
     assert (plain.device, type(plain.primitive)) == (target, OnBoard)
     x = mark_leaf(tensor(VALUES["float"], "float", first.autodiff()))

@@ -33,16 +33,18 @@ def test_floats_compare_with_tensors_and_scalars(
 @pytest.mark.parametrize("sign", [*ORDER, *EQUALITY])
 def test_ints_compare(sign: Binary, device: Device) -> None:
     values = np.array([[-1, 0, 3]], np.int32)
-    assert_matches(sign(tensor(values, device), tensor(values.T.copy(), device)),
-                   sign(values, values.T))
+    assert_matches(
+        sign(tensor(values, device), tensor(values.T.copy(), device)), sign(values, values.T)
+    )
     assert_matches(sign(tensor(values, device), 0), sign(values, 0))
 
 
 @pytest.mark.parametrize("sign", EQUALITY)
 def test_bools_are_equal_or_not(sign: Binary, device: Device) -> None:
     values = np.array([True, False])
-    assert_matches(sign(tensor(values, device), tensor([True, True], device)),
-                   sign(values, [True, True]))
+    assert_matches(
+        sign(tensor(values, device), tensor([True, True], device)), sign(values, [True, True])
+    )
     assert_matches(sign(tensor(values, device), False), sign(values, False))
 
 

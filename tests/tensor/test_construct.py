@@ -131,9 +131,7 @@ def test_a_read_only_array_is_shared(flex: Device) -> None:
 
 
 @pytest.mark.parametrize("change", [lambda a: a[::-1], lambda a: a.T, lambda a: a[:, ::2]])
-def test_arrays_of_any_strides_are_read(
-    change: Callable[[Any], Any], device: Device
-) -> None:
+def test_arrays_of_any_strides_are_read(change: Callable[[Any], Any], device: Device) -> None:
     array = change(np.arange(12.0).reshape(3, 4))
     np.testing.assert_array_equal(Tensor.from_numpy(array, device).numpy(), array)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from firebrick.backend import forms
 from firebrick.backend.options import Scalar
 from firebrick.backend.scalar_operand import scalar_operand
-from firebrick.core import bool_
+from firebrick.backend.shapes import cross
+from firebrick.core import Shape, bool_, normalize_dim
 from firebrick.opset import NoDefault, OpSet
 from firebrick.opset.kinds import FloatTensor, IntTensor, P
 
@@ -89,6 +90,25 @@ class FloatMath(OpSet[P], builtin=True):
         """Batched matrix product, leading dims broadcast."""
         raise NoDefault
 
+    @forms.vector_product
+    def float_cross(self, lhs: FloatTensor[P], rhs: FloatTensor[P], dim: int) -> FloatTensor[P]:
+        """3-vector cross product along dim."""
+        b = self.backend
+        shape = cross(Shape(lhs.shape), Shape(rhs.shape), dim)
+        position = normalize_dim(dim, len(shape))
+
+        def rotated(tensor: P, first: int) -> P:
+            before = [slice(None)] * position
+            whole = b.float_expand(tensor, shape)
+            halves = [
+                b.float_slice(whole, [*before, slice(first, None)]),
+                b.float_slice(whole, [*before, slice(first)]),
+            ]
+            return b.float_cat(halves, position)
+
+        forwards = b.float_mul(rotated(lhs, 1), rotated(rhs, 2))
+        return b.float_sub(forwards, b.float_mul(rotated(lhs, 2), rotated(rhs, 1)))
+
     @forms.elementwise
     def float_neg(self, tensor: FloatTensor[P]) -> FloatTensor[P]:
         """-x."""
@@ -144,6 +164,20 @@ class FloatMath(OpSet[P], builtin=True):
     def float_sqrt(self, tensor: FloatTensor[P]) -> FloatTensor[P]:
         """Square root."""
         raise NoDefault
+
+    @forms.binary
+    def float_hypot(self, lhs: FloatTensor[P], rhs: FloatTensor[P]) -> FloatTensor[P]:
+        """sqrt(a^2+b^2), no overflow."""
+        b = self.backend
+        first, second = b.float_abs(b.float_detach(lhs)), b.float_abs(b.float_detach(rhs))
+        greater = b.float_mask_where(first, b.float_lower(first, second, bool_), second)
+        # nothing to scale by: 0 and inf are right without it
+        zero = b.float_equal_elem(greater, 0.0, bool_)
+        unscaled = b.bool_or(zero, b.float_is_inf(greater, bool_))
+        scale = b.float_mask_fill(greater, unscaled, 1.0)
+        left, right = b.float_div(lhs, scale), b.float_div(rhs, scale)
+        squares = b.float_add(b.float_mul(left, left), b.float_mul(right, right))
+        return b.float_mul(b.float_sqrt(squares), scale)
 
     @forms.elementwise
     def float_abs(self, tensor: FloatTensor[P]) -> FloatTensor[P]:

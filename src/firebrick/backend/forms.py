@@ -48,7 +48,8 @@ output_gradient = fusion(dtype="output", shape=shapes.output_gradient)
 input_gradient = fusion(dtype="x", shape=shapes.input_gradient)
 with_slopes = fusion(dtype="tensor", shape=shapes.with_slopes)
 
-# Matrices.
+# Matrices and vectors.
+vector_product = fusion(dtype=dtypes.equal, shape=shapes.cross)
 matrix_product = fusion(dtype=dtypes.equal, shape=shapes.matmul)
 
 # Layout.

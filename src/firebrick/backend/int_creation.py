@@ -8,6 +8,7 @@ import numpy as np
 
 from firebrick.backend import forms
 from firebrick.backend.options import Array, Distribution, Scalar
+from firebrick.backend.ranges import range_numbers
 from firebrick.core import Device, DType, to_numpy_dtype
 from firebrick.opset import NoDefault, OpSet, views
 from firebrick.opset.kinds import FloatTensor, IntTensor, P
@@ -84,9 +85,7 @@ class IntCreation(OpSet[P], builtin=True):
         self, range: range, step: int, device: Device, dtype: DType
     ) -> IntTensor[P]:
         """Every `step`-th number of a range; `step` is at least 1."""
-        values = range[::step]
-        data = np.arange(values.start, values.stop, values.step).astype(to_numpy_dtype(dtype))
-        return self.backend.int_from_data(data, device)
+        return self.backend.int_from_data(range_numbers(range[::step], dtype), device)
 
     @forms.number_range
     def int_arange(self, range: range, device: Device, dtype: DType) -> IntTensor[P]:

@@ -84,6 +84,18 @@ def matmul(lhs: Shape, rhs: Shape) -> Shape:
     return Shape((*broadcast_shapes(lhs[:-2], rhs[:-2]), lhs[-2], rhs[-1]))
 
 
+def cross(lhs: Shape, rhs: Shape, dim: int) -> Shape:
+    """Vectors of 3 elements along a dimension."""
+    shape = broadcast_shapes(lhs, rhs)
+    position = normalize_dim(dim, len(shape)) - len(shape)
+    if any(len(operand) < -position or operand[position] != 3 for operand in (lhs, rhs)):
+        raise ShapeError(
+            f"both operands have size 3 along dimension {dim}; got shapes {list(lhs)} and "
+            f"{list(rhs)}."
+        )
+    return shape
+
+
 def along(tensor: Shape, dim: int) -> Shape:
     """Something done along a dimension that keeps all sizes."""
     normalize_dim(dim, len(tensor))

@@ -144,15 +144,15 @@ def _check_backend(operation: Operation, leaf: Leaf, routing: Leaf, base: Any) -
     found = execution_backend(leaf.value.backend)
     if found is not base:
         raise BackendMismatchError(
-            f"`{operation.label}`: `{leaf.path}` is on backend `{found}`, `{routing.path}` on "
-            f"`{base}`; a call needs tensors of one backend, move one with `.to(device)`."
+            f"`{operation.label}`: `{routing.path}` is on backend `{base}`, `{leaf.path}` on "
+            f"`{found}`; a call needs tensors of one backend, move one with `.to(device)`."
         )
     if base.has_many_devices:
         here, there = leaf.value.device, routing.value.device
         if here != there:
             raise DeviceError(
-                f"`{operation.label}`: `{leaf.path}` is on device `{here.inner()}`, "
-                f"`{routing.path}` on `{there.inner()}`; move one with `.to(device)`."
+                f"`{operation.label}`: `{routing.path}` is on device `{there.inner()}`, "
+                f"`{leaf.path}` on `{here.inner()}`; move one with `.to(device)`."
             )
 
 

@@ -80,8 +80,15 @@ class DeviceNode:
 
 
 Node: TypeAlias = (
-    "TensorNode | StructNode | UnionNode | OptionalNode | ListNode | TupleNode | DictNode"
-    " | PlainNode | DeviceNode"
+    TensorNode
+    | StructNode
+    | UnionNode
+    | OptionalNode
+    | ListNode
+    | TupleNode
+    | DictNode
+    | PlainNode
+    | DeviceNode
 )
 
 

@@ -137,13 +137,13 @@ class Select(Ordering):
 
     def mask_where(self, mask: Self, value: Self) -> Self:
         """`value` where the mask is true, else this tensor. All three broadcast."""
-        _of_kind("mask_where", "mask", mask._value, "bool")
+        _of_kind("mask_where", "a mask", mask._value, "bool")
         kept, new = common("mask_where", (self._value, value._value))
         return self._wrap(MASK_WHERE[kept.kind](kept, mask._value, new))
 
     def mask_fill(self, mask: Self, value: Scalar) -> Self:
         """A number where the mask is true, else this tensor. Both broadcast."""
-        _of_kind("mask_fill", "mask", mask._value, "bool")
+        _of_kind("mask_fill", "a mask", mask._value, "bool")
         number = adopted("mask_fill", self._value, value)
         return self._with(MASK_FILL, mask._value, number)
 
@@ -197,7 +197,7 @@ class Select(Ordering):
 
 def _of_kind(shown: str, argument: str, value: DispatchTensor, kind: Kind) -> None:
     if value.kind != kind:
-        raise KindError(f"`{shown}` takes {kind} {argument}; got {value.dtype}.")
+        raise KindError(f"`{shown}` takes {argument} of kind {kind}; got {value.dtype}.")
 
 
 def _one_dimension(shown: str, indices: DispatchTensor) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from firebrick.core import DType, bfloat16, float32, from_numpy_dtype
 from firebrick.opset import ExtensionType
 from firebrick.tensor import Tensor
-from firebrick.testing.nests import children
+from firebrick.testing.nests import children, replace_leaves
 from firebrick.testing.tolerances import Tolerance
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -34,6 +34,8 @@ Allow: TypeAlias = Callable[[str, HostValues, HostValues], Tolerance]
 
 def host_values(value: Any) -> HostValues | None:
     """The values of a tensor, array or number; None for anything else."""
+    if isinstance(value, HostValues):
+        return value
     if isinstance(value, Tensor):
         dtype = value.dtype
         readable = value.cast(float32) if dtype is bfloat16 else value
@@ -67,6 +69,18 @@ def find_difference(actual: Any, expected: Any, allow: Allow, path: str) -> str 
         find_difference(item, theirs[name], allow, f"{path}.{name}") for name, item in mine.items()
     )
     return next((difference for difference in differences if difference is not None), None)
+
+
+def snapshot(value: Any) -> Any:
+    """`value` with a copy on the host in place of every tensor and array."""
+    for leaf in (Tensor, np.ndarray, np.generic):
+        value = replace_leaves(value, leaf, _copied)
+    return value
+
+
+def _copied(value: Any) -> Any:
+    values = host_values(value)
+    return value if values is None else HostValues(values.array.copy(), values.dtype)
 
 
 def _numbers(value: Any) -> HostValues | None:

@@ -73,7 +73,10 @@ class Generator:
     def variants(self, base: Recipe, accepts: Accepts) -> Iterator[Recipe]:
         """Everything around the base that the operation takes."""
         for chosen in self._choices(base.chosen):
-            yield from self._accepted([Recipe(s, chosen) for s in self._sizings(base)], accepts)
+            # Another variant may need other sizes.
+            found = self._first([Recipe(s, chosen) for s in self._sizings(base)], accepts)
+            if found is not None:
+                yield found
         for family in FAMILIES[1:]:
             recipe = Recipe(base.sizing, base.chosen, family)
             if self._has_floats(base) and self._is_accepted(recipe, accepts):
@@ -82,10 +85,12 @@ class Generator:
         slots = [slot for _, slot in find_leaves(arguments, Slot)]
         for sizing in size_variants(slots, base.sizing):
             tries = [Recipe(sizing, chosen, role="sizes") for chosen in self._smaller(base.chosen)]
-            yield from self._accepted(tries, accepts)
+            found = self._first(tries, accepts)
+            if found is not None:
+                yield found
 
     def _sizings(self, base: Recipe) -> list[Sizing]:
-        """Those to try for another choice: another variant may need other sizes."""
+        """Those of the base, then the other candidates."""
         return [base.sizing, *(sizing for sizing in PLAIN_CANDIDATES if sizing != base.sizing)]
 
     def _choices(self, chosen: Mapping[str, int]) -> Iterator[Mapping[str, int]]:
@@ -119,9 +124,8 @@ class Generator:
         case = self.make(recipe)
         return case is not None and bool(case.floats())
 
-    def _accepted(self, recipes: list[Recipe], accepts: Accepts) -> Iterator[Recipe]:
-        """The first of some recipes that the operation takes."""
-        yield from (r for r in [next((r for r in recipes if self._is_accepted(r, accepts)), None)] if r)
+    def _first(self, recipes: list[Recipe], accepts: Accepts) -> Recipe | None:
+        return next((r for r in recipes if self._is_accepted(r, accepts)), None)
 
     def _is_accepted(self, recipe: Recipe, accepts: Accepts) -> bool:
         case = self.make(recipe)

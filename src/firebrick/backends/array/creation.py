@@ -8,6 +8,7 @@ import numpy as np
 
 from firebrick.backend.dtypes import check_integer, of_data, of_kind
 from firebrick.backend.options import Array, Scalar
+from firebrick.backend.ranges import range_numbers
 from firebrick.backends.array.quiet import QUIET
 from firebrick.core import Device, DType, Kind, to_numpy_dtype
 
@@ -83,9 +84,7 @@ class Creation:
         return np.full(tuple(shape), fill_value, to_numpy_dtype(dtype))
 
     def int_arange(self, range: range, device: Device, dtype: DType) -> Array:
-        for number in (*range[:1], *range[-1:]):
-            check_integer(number, of_kind(dtype, "int"))
-        return np.arange(range.start, range.stop, range.step).astype(to_numpy_dtype(dtype))
+        return range_numbers(range, dtype)
 
     def int_arange_step(self, range: range, step: int, device: Device, dtype: DType) -> Array:
         return self.int_arange(range[::step], device, dtype)

@@ -90,6 +90,9 @@ class FloatMath(Applied):
     def float_sqrt(self, tensor: Array) -> Array:
         return self.unary(np.sqrt, tensor)
 
+    def float_hypot(self, lhs: Array, rhs: Array) -> Array:
+        return self.binary(np.hypot, lhs, rhs)
+
     def float_abs(self, tensor: Array) -> Array:
         return self.unary(np.abs, tensor)
 

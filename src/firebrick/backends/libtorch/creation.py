@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from firebrick.backend.dtypes import of_data
+from firebrick.backend.dtypes import of_data, of_range
 from firebrick.backend.options import Array
 from firebrick.backends.libtorch.dtypes import (
     float_scalar,
@@ -129,9 +129,12 @@ class Creation(Hardware):
         return self.int_arange(range[::step], device, dtype)
 
     def int_arange(self, range: range, device: Device, dtype: DType) -> Tensor:
-        known = torch_dtype(dtype, "int")
-        for value in (*range[:1], *range[-1:]):
-            int_scalar(value, known)
-        # The exact end: torch refuses one on the wrong side of the start.
-        end = range.start + len(range) * range.step
-        return torch.arange(range.start, end, range.step, dtype=known, device=self.place(device))
+        known = torch_dtype(of_range(range, dtype), "int")
+        counted = torch.arange(len(range), dtype=torch.int64, device=self.place(device))
+        # In int64, which wraps: so the numbers are exact up to its ends.
+        return (counted * _wrapped(range.step) + _wrapped(range.start)).to(known)
+
+
+def _wrapped(number: int) -> int:
+    """The integer of 64 bits that equals `number` modulo 2**64."""
+    return (number + 2**63) % 2**64 - 2**63

@@ -1,16 +1,23 @@
-"""Arithmetic of floats: with tensors, with numbers, products of matrices, powers and limits."""
+"""Arithmetic of floats: with tensors, with numbers, products of matrices and vectors, powers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firebrick.backend.shapes import matmul
+from firebrick.backend.shapes import cross, matmul
 from firebrick.backends.libtorch.dtypes import float_scalar
 from firebrick.backends.libtorch.lazy import torch
 from firebrick.core import Scalar, Shape
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+EXACT_EXPONENT = 256
+"""Up to here every float dtype holds all integers, bfloat16 with its 8 bits too.
+
+Torch rounds an exponent to the dtype of the base, which can lose whether it is odd.
+"""
 
 
 class FloatArithmetic:
@@ -55,6 +62,13 @@ class FloatArithmetic:
             matmul(Shape(lhs.shape), Shape(rhs.shape))
         return torch.matmul(lhs, rhs)
 
+    def float_cross(self, lhs: Tensor, rhs: Tensor, dim: int) -> Tensor:
+        shape = cross(Shape(lhs.shape), Shape(rhs.shape), dim)
+        return torch.linalg.cross(lhs.expand(shape), rhs.expand(shape), dim=dim)
+
+    def float_hypot(self, lhs: Tensor, rhs: Tensor) -> Tensor:
+        return torch.hypot(lhs, rhs)
+
     def float_clamp_min(self, tensor: Tensor, min: Scalar) -> Tensor:
         return torch.clamp(tensor, min=float_scalar(min, tensor.dtype))
 
@@ -72,12 +86,14 @@ class FloatArithmetic:
         return torch.pow(tensor, float(value))
 
     def float_powi(self, lhs: Tensor, rhs: Tensor) -> Tensor:
-        # The exponent is rounded to the float dtype, which can lose whether it is odd.
         magnitude = torch.pow(torch.abs(lhs), rhs)
         return torch.where(rhs % 2 == 1, torch.copysign(magnitude, lhs), magnitude)
 
     def float_powi_scalar(self, lhs: Tensor, rhs: Scalar) -> Tensor:
-        return torch.pow(lhs, rhs)
+        if abs(rhs) <= EXACT_EXPONENT:
+            return torch.pow(lhs, rhs)
+        magnitude = torch.pow(torch.abs(lhs), float(rhs))
+        return torch.copysign(magnitude, lhs) if rhs % 2 == 1 else magnitude
 
     def float_neg(self, tensor: Tensor) -> Tensor:
         return torch.neg(tensor)

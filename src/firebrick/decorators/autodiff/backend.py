@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -130,8 +131,7 @@ _rules_loaded = threading.Event()
 def _rules_of(op_set: Any) -> Any:
     """The class with the gradient rules of a built-in op set; loaded when first asked for."""
     if not _rules_loaded.is_set():
-        import firebrick.decorators.autodiff.rules  # noqa: F401 - registers the rules
-
+        import_module("firebrick.decorators.autodiff.rules")
         _rules_loaded.set()
     return op_set.__implementations__.find(Autodiff)
 

@@ -42,8 +42,7 @@ class BackwardPass:
             raise AutodiffError("a value that was not saved cannot be read in the backward pass.")
         if not isinstance(kept, Source):
             return kept
-        step = kept.node.step
-        assert step is not None  # noqa: S101 - only recorded calls become sources
+        (step,) = _steps([kept.node])
         return self.outputs(step)[kept.node.slot]
 
     def outputs(self, wanted: Step) -> tuple[Any, ...]:
@@ -65,14 +64,17 @@ class BackwardPass:
         """Runs steps in descending order; recomputed values go when nobody can ask again."""
         for step in steps:
             if any(self.gradients.has(node) for node in step.outputs):
-                for parent in step.parents:
-                    if parent is not None:
-                        self.gradients.know(parent)
-                step.run(self)
-                for node in step.outputs:
-                    self.gradients.pop(node)
+                self._run_step(step)
             for serial in [s for s in self._recomputed if s >= step.serial]:
                 del self._recomputed[serial]
+
+    def _run_step(self, step: Step) -> None:
+        for parent in step.parents:
+            if parent is not None:
+                self.gradients.know(parent)
+        step.run(self)
+        for node in step.outputs:
+            self.gradients.pop(node)
 
 
 def _steps(nodes: Iterable[Node]) -> list[Step]:

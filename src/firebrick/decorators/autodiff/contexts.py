@@ -96,14 +96,14 @@ class TransferStep(Step):
     def run(self, backward: BackwardPass) -> None:
         """Moves the gradient of the output to where the input lives."""
         grad = backward.gradients.pop(self)
-        (parent,) = self.parents
-        if parent is None or grad is None:
-            return
-        if backward.create_graph:
-            moved = _moved(grad, parent.backend, self._back, self._forth)
-        else:
-            moved = self._back(grad)
-        backward.gradients.add(parent, moved)
+        for parent in self.parents:
+            if parent is None or grad is None:
+                continue
+            if backward.create_graph:
+                moved = _moved(grad, parent.backend, self._back, self._forth)
+            else:
+                moved = self._back(grad)
+            backward.gradients.add(parent, moved)
 
 
 def _moved(tensor: AutodiffTensor, owner: Autodiff, forth: Move, back: Move) -> AutodiffTensor:
@@ -113,9 +113,7 @@ def _moved(tensor: AutodiffTensor, owner: Autodiff, forth: Move, back: Move) -> 
     return AutodiffTensor(value, step, tensor.kind, owner)
 
 
-def record_transfer(
-    tensor: DispatchTensor, target: Any, forth: Move, back: Move
-) -> DispatchTensor:
+def record_transfer(tensor: DispatchTensor, target: Any, forth: Move, back: Move) -> DispatchTensor:
     """Moves a tensor with an autodiff context to another backend, recording the move.
 
     Args:

@@ -13,7 +13,7 @@ from firebrick.core import Device
 from firebrick.decorators.autodiff.kept import Unsaved, keep, unsaved
 from firebrick.decorators.autodiff.node import AutodiffTensor, Node
 from firebrick.decorators.autodiff.rule_plan import Layout, Place, RulePlan
-from firebrick.decorators.autodiff.rule_step import RuleStep
+from firebrick.decorators.autodiff.rule_step import Results, RuleStep
 from firebrick.errors import KindError, MissingImplementationError
 from firebrick.opset import (
     GradientRule,
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from firebrick.core import Kind
 
 
-def derive(operation: Operation, owner: Any, implementation: type[Any] | None) -> Callable[..., Any]:
+def derive(
+    operation: Operation, owner: Any, implementation: type[Any] | None
+) -> Callable[..., Any]:
     """The operation on `AutodiffTensor`s of one autodiff backend.
 
     Args:
@@ -48,7 +50,7 @@ def derive(operation: Operation, owner: Any, implementation: type[Any] | None) -
     if isinstance(own, GradientRule):
         if own.function is None:
             return derive_constant(operation, owner)
-        return _tracked(operation, owner, own, implementation)
+        return _tracked(operation, owner, own, own.function, implementation)
     if own is not None and implementation is not None:
         return getattr(bind_instance(implementation, owner), operation.name)
     if not operation.tensor_parameters or not _may_return_float(operation):
@@ -103,37 +105,35 @@ def missing_backward(operation: Operation) -> str:
     return (
         f"`{operation.label}` was called with a tracked tensor, but it has neither an `Autodiff` "
         f"implementation nor a default body; add `class X({op_set}[AutodiffTensor], on=Autodiff)` "
-        f"with `@gradient(...)` on `{operation.name}`, or `{operation.name} = gradient(None)` if it "
-        "has no gradient."
+        f"with `@gradient(...)` on `{operation.name}`, or with `{operation.name} = gradient(None)` "
+        "if it has no gradient."
     )
 
 
 def _lifted(operation: Operation, owner: Any, value: Any, node: Any) -> AutodiffTensor | Any:
     adopted = owner.inner.adopt(value)
     kind = kind_or_none(owner.inner, adopted)
-    if kind is None and not isinstance(node, TensorNode):
-        return value
-    if isinstance(node, TensorNode) and kind != node.kind:
-        _refuse_kind(operation, owner, adopted, kind, node.kind)
-    return AutodiffTensor(adopted, None, kind, owner)
-
-
-def _refuse_kind(operation: Operation, owner: Any, value: Any, kind: Any, declared: str) -> None:
-    found = f"a tensor of kind {kind}" if kind else f"a {type(value).__name__}"
-    raise KindError(
-        f"`{operation.label}`: its implementation on `{owner.inner}` returned {found} where a "
-        f"tensor of kind {declared} is declared."
-    )
+    declared = node.kind if isinstance(node, TensorNode) else kind
+    if kind != declared:
+        found = f"a tensor of kind {kind}" if kind else f"a {type(adopted).__name__}"
+        raise KindError(
+            f"`{operation.label}`: its implementation on `{owner.inner}` returned {found} where a "
+            f"tensor of kind {declared} is declared."
+        )
+    return value if kind is None else AutodiffTensor(adopted, None, kind, owner)
 
 
 def _tracked(
-    operation: Operation, owner: Any, rule: GradientRule, implementation: type[Any] | None
+    operation: Operation,
+    owner: Any,
+    rule: GradientRule,
+    function: Callable[..., Any],
+    implementation: Any,
 ) -> Callable[..., Any]:
-    assert rule.function is not None and implementation is not None  # noqa: S101 - the caller's case
     plan = RulePlan(
         operation,
         owner,
-        rule.function,
+        function,
         rule.save,
         linker().operation(operation, owner.inner),
         (
@@ -279,7 +279,9 @@ def _finish(plan: RulePlan, call: _Call, out: Any) -> Any:
     links: dict[str, Node] = {}
     if floats and any(parent is not None for parent in call.parents):
         keeping = [keep(t) if plan.keeps(path) else unsaved(t) for path, t in call.leaves]
-        results = {p: (k, v) for p, k, v in found if plan.saves(p)} if plan.keeps_outputs else None
+        results: Results | None = None
+        if plan.keeps_outputs:
+            results = {path: (kind, value) for path, kind, value in found if plan.saves(path)}
         first = floats[0][1]
         step = RuleStep(
             plan, call.layout, call.parents, tuple(keeping), call.plain, results,

@@ -59,8 +59,8 @@ class Gradients:
         if tuple(found.shape) != tuple(known.shape) or found.dtype != known.dtype:
             position = f"the value of {known!r} and dtype {known.dtype}"
             raise GradientError(
-                f"a gradient of shape {list(found.shape)} and dtype {found.dtype} was registered for "
-                f"{position}; shapes and dtypes must be equal (sum broadcast dimensions with "
+                f"a gradient of shape {list(found.shape)} and dtype {found.dtype} was registered "
+                f"for {position}; shapes and dtypes must be equal (sum broadcast dimensions with "
                 "`broadcast_shape`)."
             )
         self.add(known, value)

@@ -109,8 +109,6 @@ class LongStep(Step):
         ops = Ops(self.parents, self, state)
         executor = backward.executor(self.backend)
         try:
-            self._backward.backward(
-                executor, ops, backward.gradients, Checkpointer(self, backward)
-            )
+            self._backward.backward(executor, ops, backward.gradients, Checkpointer(self, backward))
         except GradientError as fact:
             raise GradientError(f"`{self.label}`: {fact}") from None

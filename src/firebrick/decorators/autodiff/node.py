@@ -97,8 +97,6 @@ class Step(Node):
     """One recorded call. With a single output it is that output's node itself."""
 
     __slots__ = ("consumed", "parents")
-    recomputes = False
-    """Whether the outputs can be computed again from what the step keeps."""
 
     def __init__(
         self, backend: Any, parents: tuple[Node | None, ...], shape: tuple[int, ...], dtype: Any
@@ -114,6 +112,11 @@ class Step(Node):
     def step(self) -> Step | None:
         """Itself."""
         return self
+
+    @property
+    def recomputes(self) -> bool:
+        """Whether the outputs can be computed again from what the step keeps."""
+        return False
 
     @property
     def label(self) -> str:
@@ -147,7 +150,9 @@ class OutputNode(Node):
 
     __slots__ = ("_slot", "_step")
 
-    def __init__(self, step: Step, slot: int, serial: int, shape: tuple[int, ...], dtype: Any) -> None:
+    def __init__(
+        self, step: Step, slot: int, serial: int, shape: tuple[int, ...], dtype: Any
+    ) -> None:
         self.serial = serial
         self.backend = step.backend
         self.shape = shape

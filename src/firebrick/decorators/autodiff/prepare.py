@@ -38,7 +38,8 @@ class Backward(Generic[S]):
         """
         if not nodes:
             raise AutodiffError(
-                f"`{cls.__name__}.prepare` takes the nodes of the inputs, such as `x.node`; got none."
+                f"`{cls.__name__}.prepare` takes the nodes of the inputs, such as `x.node`; got "
+                "none."
             )
         return Prep(_Recording(cls, checkpointing, nodes))
 
@@ -73,8 +74,8 @@ class _Recording:
         adopted = inner.adopt(output)
         if kind_or_none(inner, adopted) != "float":
             raise KindError(
-                f"`{self.backward.__name__}` finished with a {type(output).__name__}; `finish` takes "
-                f"a float tensor of `{inner}`, the decorated backend (`x.primitive`, not `x`)."
+                f"`{self.backward.__name__}` finished with a {type(output).__name__}; `finish` "
+                f"takes a float tensor of `{inner}`, the decorated backend (`x.primitive`, not `x`)."
             )
         return adopted
 
@@ -108,8 +109,7 @@ class TrackedPrep(Generic[S]):
         recording = self._recording
         value = recording.checked(output)
         recomputes = (
-            recording.retro_forward is not None
-            and recording.checkpointing is BalancedCheckpointing
+            recording.retro_forward is not None and recording.checkpointing is BalancedCheckpointing
         )
         step = LongStep(
             recording.owner,

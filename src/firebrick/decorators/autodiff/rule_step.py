@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from firebrick.decorators.autodiff.kept import Source
 from firebrick.decorators.autodiff.node import AutodiffTensor, Node, OutputNode, Step, next_serial
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from firebrick.core import Kind
     from firebrick.decorators.autodiff.backward_pass import BackwardPass
 
-Results = Mapping[str, tuple["Kind", Any]]
+Results: TypeAlias = "Mapping[str, tuple[Kind, Any]]"
 
 
 class RuleStep(Step):
@@ -133,7 +133,7 @@ class RuleStep(Step):
                 f"the gradient of `{self.label}` returned a {type(result).__name__}; it returns a "
                 f"dict from input names to gradients: {accepted}."
             )
-        unknown = [name for name in result if name not in self.layout.index]
+        unknown = sorted(set(map(str, result)) - set(self.layout.index))
         if unknown:
             raise GradientError(
                 f"the gradient of `{self.label}` returned one for {unknown[0]!r}, which is no "
@@ -197,7 +197,7 @@ class RuleStep(Step):
             found = self.layout.arguments[head]
         for field in fields:
             found = _part(found, field)
-        if isinstance(found, Place):
+        if type(found) is Place:
             raise LookupError(path)
         return found
 
@@ -210,16 +210,16 @@ class RuleStep(Step):
             return self._saved_output(path, backward)
         index = self.layout.index.get(path)
         if index is not None:
-            return self._value(index, backward)
+            return self._input_value(index, backward)
         arguments = self.plan.arguments(
-            self.layout, self.plain, lambda index: self._value(index, backward)
+            self.layout, self.plain, lambda index: self._input_value(index, backward)
         )
         found = arguments[head]
         for field in fields:
             found = _part(found, field)
         return found
 
-    def _value(self, index: int, backward: BackwardPass) -> Any:
+    def _input_value(self, index: int, backward: BackwardPass) -> Any:
         kind = self.layout.kinds[index]
         link = self.parents[self.layout.floats.index(index)] if kind == "float" else None
         return backward.value(self.kept[index], self.backend, kind, link)
@@ -229,7 +229,9 @@ class RuleStep(Step):
         paths = ["out"] if self._split is None else [output[0] for output in self._split]
         nodes = dict(zip(paths, self.outputs, strict=True))
         if self.results is None:
-            value = backward.outputs(self)[paths.index(path)] if path in nodes else _missing(path)
+            if path not in nodes:
+                raise LookupError(path)
+            value = backward.outputs(self)[paths.index(path)]
             return backward.value(value, self.backend, "float", nodes[path])
         kind, value = self._kept_output(path)
         return backward.value(value, self.backend, kind, nodes.get(path))
@@ -241,13 +243,11 @@ class RuleStep(Step):
 
 
 def _part(value: Any, name: str) -> Any:
-    """A field of a struct, an item of a dict or of a sequence."""
-    if isinstance(value, Mapping):
+    """A field of a struct, an item of a dict or of a sequence; `LookupError` if there is none."""
+    if hasattr(value, "keys"):
         return value[name]
-    if isinstance(value, list | tuple):
-        return value[int(name)] if name.isdigit() else _missing(name)
-    return getattr(value, name) if hasattr(value, name) else _missing(name)
-
-
-def _missing(name: str) -> Any:
-    raise LookupError(name)
+    if hasattr(value, "__getitem__") and name.isdigit():
+        return value[int(name)]
+    if not hasattr(value, name):
+        raise LookupError(name)
+    return getattr(value, name)

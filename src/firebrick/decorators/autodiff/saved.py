@@ -17,18 +17,27 @@ class Forward(Protocol):
     """The forward call of a rule, as its step remembers it."""
 
     @property
-    def label(self) -> str: ...
+    def label(self) -> str:
+        """The operation's public name."""
+        ...
+
     @property
-    def backend(self) -> Any: ...
+    def backend(self) -> Any:
+        """The autodiff backend of the call."""
+        ...
+
     def input(self, path: str) -> Any:
         """What is kept for a tensor input; None if there is no such input."""
         ...
+
     def ordinary(self, path: str) -> Any:
         """An ordinary argument or field; `LookupError` if there is none."""
         ...
+
     def saved(self, path: str, backward: BackwardPass) -> Any:
         """The value of a saved tensor or structure; `LookupError` if it is not saved."""
         ...
+
     def paths(self) -> tuple[str, ...]:
         """Paths of all tensor inputs."""
         ...

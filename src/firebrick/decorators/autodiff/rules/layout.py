@@ -46,7 +46,7 @@ class LayoutRules(Rules[P]):
         """The sum over the copies, which the engine takes as for any broadcast."""
         return {"tensor": grad}
 
-    @gradient(cost="memory")
+    @gradient(cost="compute")
     def float_cat(self, saved: Saved, grad: P, need: Need) -> Grads:
         """Each tensor's part."""
         b = self.inner.backend

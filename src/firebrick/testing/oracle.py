@@ -1,0 +1,99 @@
+"""What the result of a case should be: computed in float64, away from the device under test.
+
+The default body on NdArray if there is one, else the implementation on NdArray, else that on the
+first device that is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from firebrick.core import Device, DispatchTensor, resolver
+from firebrick.errors import BackendNotSupportedError, MissingImplementationError
+from firebrick.opset import NoDefault, into_dispatch
+from firebrick.testing.case import Case
+from firebrick.testing.comparison import HostValues, snapshot
+from firebrick.testing.nests import find_leaves, replace_leaves
+from firebrick.testing.placement import Precision, place
+from firebrick.testing.subject import Outcome, Subject, attempt
+from firebrick.testing.tolerances import ANCHOR_FACTOR
+
+Source: TypeAlias = "tuple[str, Callable[[Case, Precision], Any]]"
+_ELSEWHERE = (NoDefault, MissingImplementationError, BackendNotSupportedError)
+"""What a source raises that has no implementation at all, so that the next one is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A case with its result; `slack` says how much precision the dtype itself costs, by path."""
+
+    case: Case
+    source: str
+    value: Any
+    slack: dict[str, float]
+    dtypes: dict[str, Any]
+
+
+class Oracle:
+    """The oracle of one operation."""
+
+    def __init__(self, subject: Subject, first: Device) -> None:
+        self._subject = subject
+        self._first = first
+
+    def expected(self, case: Case) -> Expected | None:
+        """What the case should give; None where it is no case: the oracle itself raises."""
+        name, exact = self._evaluate(case, "float64")
+        if exact.error is not None:
+            return None
+        _, coarse = self._evaluate(case, "native")
+        slack, dtypes = _precision(exact.value, coarse)
+        return Expected(case, name, exact.value, slack, dtypes)
+
+    def value(self, case: Case) -> Outcome:
+        """The result in float64."""
+        return self._evaluate(case, "float64")[1]
+
+    def _evaluate(self, case: Case, precision: Precision) -> tuple[str, Outcome]:
+        name, outcome = "", Outcome()
+        for name, source in self._sources():
+            outcome = attempt(lambda source=source: snapshot(source(case, precision)))
+            if not isinstance(outcome.error, _ELSEWHERE):
+                break
+        return name, outcome
+
+    def _sources(self) -> Iterator[Source]:
+        if self._subject.operation.has_default:
+            yield "the default body", self._by_default_body
+        reference = Device.ndarray()
+        yield "the NdArray result", lambda case, precision: self._on(reference, case, precision)
+        first = self._first
+        yield f"{first} in float64", lambda case, precision: self._on(first, case, precision)
+
+    def _by_default_body(self, case: Case, precision: Precision) -> Any:
+        device = Device.ndarray()
+        arguments = into_dispatch(place(case, device, precision=precision))
+        primitives = replace_leaves(arguments, DispatchTensor, lambda tensor: tensor.primitive)
+        return self._subject.default_body(primitives, resolver().open(device))
+
+    def _on(self, device: Device, case: Case, precision: Precision) -> Any:
+        return self._subject.call(place(case, device, precision=precision))
+
+
+def _precision(exact: Any, coarse: Outcome) -> tuple[dict[str, float], dict[str, Any]]:
+    """How far the result in the native dtypes is from the exact one, and what dtypes it has."""
+    rough = dict(find_leaves(coarse.value, HostValues, "out"))
+    slack: dict[str, float] = {}
+    for path, fine in find_leaves(exact, HostValues, "out"):
+        other = rough.get(path)
+        if other is None or other.array.shape != fine.array.shape or fine.array.dtype.kind != "f":
+            continue
+        with np.errstate(all="ignore"):
+            distance = np.abs(fine.array - other.array.astype(np.float64))
+        finite = distance[np.isfinite(distance)]
+        slack[path] = ANCHOR_FACTOR * float(finite.max(initial=0.0))
+    return slack, {path: values.dtype for path, values in rough.items()}
