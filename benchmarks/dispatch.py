@@ -91,7 +91,8 @@ def _backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
     return 2.0 * x * grad
 
 
-torch_square.register_autograd(_backward, setup_context=_keep)
+# torch annotates the callables without what they return
+torch_square.register_autograd(_backward, setup_context=_keep)  # pyright: ignore[reportUnknownMemberType]
 
 
 def against_torch(plan: Plan) -> list[Result]:
@@ -100,7 +101,7 @@ def against_torch(plan: Plan) -> list[Result]:
     square = dispatch(Measured).square
     for size in SIZES:
         values = np.linspace(0.5, 1.5, size, dtype=np.float32)
-        theirs = torch.from_numpy(values.copy())
+        theirs = torch.tensor(values.tolist())
         wanting = theirs.clone().requires_grad_()
         plain = Tensor.from_numpy(values, Device.ndarray()).into_dispatch()
         tracked = Tensor.from_numpy(values, Device.ndarray().autodiff()).require_grad()

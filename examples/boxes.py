@@ -31,6 +31,7 @@ from firebrick.extension import (
     from_dispatch,
     gradient,
     into_dispatch,
+    views,
 )
 
 
@@ -65,8 +66,12 @@ Selection = Every[P] | Chosen[P] | Weighted[P]
 class BoxOps(OpSet[P]):
     """Detection, in three steps."""
 
+    @views("points")
     def detect(self, points: Float[P, "n 3"], size: float) -> Boxes[P]:
-        """Boxes of `size` around points given as x, y and score."""
+        """Boxes of `size` around points given as x, y and score.
+
+        The scores may share memory with the points, which `@views` says.
+        """
         b = self.backend
         count = points.shape[0]
         centers = b.float_slice(points, (slice(0, count), slice(0, 2)))

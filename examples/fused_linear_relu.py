@@ -29,18 +29,6 @@ from firebrick.extension import (
     into_dispatch,
 )
 
-# Cases for `firebrick check` besides those that it generates from the signature: arguments by
-# operation. Away from the kink of relu, where finite differences mean nothing.
-CASES = {
-    "linear_relu": lambda: [
-        (
-            Tensor([[1.0, -2.0, 3.0], [0.0, 1.0, -1.0]]),
-            Tensor([[1.0, 0.5], [2.0, 1.0], [0.0, -1.0]]),
-            Tensor([4.0, 1.0]),
-        )
-    ]
-}
-
 
 @backend_extension(Autodiff, Flex, NdArray, LibTorch)
 class LinearOps(OpSet[P]):

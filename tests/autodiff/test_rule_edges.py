@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,8 @@ PAIRS: list[Pair] = [
     ("float_remainder", -1.0, 3.0, 1.0, 1.0),
     ("float_div", 1e200, 1e200, 1e-200, -1e-200),
     ("float_atan2", 0.0, -2.0, -0.5, 0.0),
+    ("float_hypot", 0.0, 0.0, 0.0, 0.0),
+    ("float_hypot", 3e200, -4e200, 0.6, -0.8),
 ]
 
 
@@ -139,7 +141,11 @@ TIES: list[tuple[str, list[float], tuple[Any, ...], list[float]]] = [
 
 @pytest.mark.parametrize(("operation", "values", "rest", "expected"), TIES)
 def test_of_equal_extremes_the_first_gets_the_gradient(
-    operation: str, values: list[float], rest: tuple[Any, ...], expected: list[float], device: Device
+    operation: str,
+    values: list[float],
+    rest: tuple[Any, ...],
+    expected: list[float],
+    device: Device,
 ) -> None:
     x = leaf(values, device)
     assert x.grad(call(operation, x, *rest).backward()).tolist() == expected
@@ -162,22 +168,19 @@ def test_products_with_zeros_have_exact_derivatives_of_two_orders(
     operation: str, values: list[float], device: Device
 ) -> None:
     def by_pytorch(x: Any) -> Any:
-        running = [x[0], x[0] * x[1], x[0] * x[1] * x[2]]
-        return (torch.stack(running) * torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)).sum()
+        if operation != "float_cumprod":
+            return x[0] * x[1] * x[2]
+        return x[0] + 2 * x[0] * x[1] + 3 * x[0] * x[1] * x[2]
 
     x = leaf(values, device)
-    rest = () if operation == "float_prod" else (0,)
-    out = call(operation, x, *rest)
+    out = call(operation, x) if operation == "float_prod" else call(operation, x, 0)
     if operation == "float_cumprod":
-        function = by_pytorch
         out = weighted(out, [1, 2, 3])
-    else:
-        function = lambda x: x[0] * x[1] * x[2]  # noqa: E731 - one formula for two operations
     first = x.grad(out.sum().backward(create_graph=True))
     second = x.grad(weighted(first, [1.0, 0.5, 0.25]).sum().backward())
     point = torch.tensor(values, dtype=torch.float64)
-    jacobian = torch.autograd.functional.jacobian(function, point)
-    hessian = torch.autograd.functional.hessian(function, point)
+    jacobian = torch.autograd.functional.jacobian(by_pytorch, point)
+    hessian = torch.autograd.functional.hessian(by_pytorch, point)
     np.testing.assert_allclose(first.numpy(), jacobian.numpy(), rtol=1e-14)
     curvature = hessian @ torch.tensor([1.0, 0.5, 0.25], dtype=torch.float64)
     np.testing.assert_allclose(second.numpy(), curvature.numpy(), rtol=1e-14)
@@ -187,8 +190,7 @@ def test_products_with_zeros_have_exact_derivatives_of_two_orders(
 
 
 def scatter_gradients(
-    update: str, tensor: Sequence[float], indices: Sequence[int], value: Sequence[float],
-    device: Device,
+    update: str, tensor: list[float], indices: list[int], value: list[float], device: Device
 ) -> tuple[Any, list[float], list[float]]:  # fmt: skip
     """The result, and gradients of its sum weighted by 1, 2, ..."""
     x, v = leaf(tensor, device), leaf(value, device)
@@ -216,10 +218,9 @@ def test_of_equal_values_assigned_to_one_place_one_gets_the_gradient(device: Dev
 def test_an_extreme_comes_from_the_tensor_or_from_the_first_value(
     update: str, sign: float, device: Device
 ) -> None:
-    tensor, value = np.array([3.0, 1.0, 5.0]), np.array([2.0, 2.0, 1.0, 9.0])
-    out, in_tensor, in_value = scatter_gradients(
-        update, tensor * sign, [0, 0, 1, 2], value * sign, device
-    )
+    tensor = [3.0 * sign, 1.0 * sign, 5.0 * sign]
+    value = [2.0 * sign, 2.0 * sign, 1.0 * sign, 9.0 * sign]
+    out, in_tensor, in_value = scatter_gradients(update, tensor, [0, 0, 1, 2], value, device)
     assert out == [2 * sign, 1 * sign, 5 * sign]
     assert in_tensor == [0, 2, 3]
     assert in_value == [1, 0, 0, 0]

@@ -360,6 +360,17 @@ def test_uniform_ints_are_the_whole_numbers_between_the_ends(device: Device) -> 
 def test_uniform_ints_stay_in_the_range_of_their_dtype(device: Device) -> None:
     drawn = BACKEND.int_random((500,), Distribution.uniform(-9, 1e30), device, core.uint8)
     assert values(drawn).dtype == np.uint8
+    drawn = BACKEND.int_random((500,), Distribution.uniform(0, 1e30), device, core.int64)
+    assert values(drawn).min() >= 0
+
+
+def test_normal_ints_stay_in_the_range_of_their_dtype(device: Device) -> None:
+    for dtype in (core.int8, core.int32, core.int64):
+        ends = np.iinfo(dtype.name)
+        drawn = values(BACKEND.int_random((50,), Distribution.normal(1e30), device, dtype))
+        assert (drawn > 0.99 * ends.max).all()
+        drawn = values(BACKEND.int_random((50,), Distribution.normal(-1e30), device, dtype))
+        assert (drawn == ends.min).all()
 
 
 def test_uniform_ints_without_any_whole_number_are_refused(device: Device) -> None:
@@ -370,3 +381,6 @@ def test_uniform_ints_without_any_whole_number_are_refused(device: Device) -> No
 def test_normal_ints_round_to_the_nearest(device: Device) -> None:
     drawn = BACKEND.int_random((5,), Distribution.normal(2.7, 0.0), device, core.int32)
     assert_same(drawn, [3] * 5, "int32")
+    exact = 2**31 - 1
+    drawn = BACKEND.int_random((5,), Distribution.normal(exact, 0.0), device, core.int32)
+    assert_same(drawn, [exact] * 5, "int32")

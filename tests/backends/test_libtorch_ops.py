@@ -211,8 +211,8 @@ def test_vector_products_broadcast(
 ) -> None:
     x, y = sample(left, dtype, 1, 2), sample(right, dtype, -2, -1)
     out = BACKEND.float_cross(put(x, device), put(y, device), dim)
-    wide = (a.astype(np.float64) for a in np.broadcast_arrays(x, y))
-    assert_near(out, np.cross(*wide, axis=dim), dtype, atol=9 * RTOL[dtype])
+    first, second = (a.astype(np.float64) for a in np.broadcast_arrays(x, y))
+    assert_near(out, np.cross(first, second, axis=dim), dtype, atol=9 * RTOL[dtype])
 
 
 def test_vectors_of_another_size_have_no_vector_product(device: Device) -> None:

@@ -42,7 +42,8 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         monkeypatch.chdir(cwd)
         with pytest.raises(SystemExit) as exit_of:
             main()
-        return Done(int(exit_of.value.code or 0), *capsys.readouterr())
+        written = capsys.readouterr()
+        return Done(int(exit_of.value.code or 0), written.out, written.err)
 
     return run_in
 

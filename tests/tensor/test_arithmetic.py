@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -17,40 +16,55 @@ from firebrick import Device, Tensor, float16, float32, int8, uint8
 from firebrick.errors import BackendMismatchError, DTypeError, KindError, ShapeError
 
 Binary = Callable[[Any, Any], Any]
-ARITHMETIC = [operator.add, operator.sub, operator.mul]
-DIVISION = [operator.truediv, operator.floordiv, operator.mod]
-BITS = [operator.and_, operator.or_, operator.xor]
+SIGNS: dict[str, Binary] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+    "**": lambda a, b: a**b,
+    "@": lambda a, b: a @ b,
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+    "<<": lambda a, b: a << b,
+    ">>": lambda a, b: a >> b,
+}
+ARITHMETIC = ["+", "-", "*"]
+DIVISION = ["/", "//", "%"]
+BITS = ["&", "|", "^"]
 SMALL_INTS = np.array([[-7, 7, 0], [6, -6, 1]], np.int32)
 DIVISORS = np.array([3, -3, 2], np.int32)
 
 
 @given(data=st.data())
-@pytest.mark.parametrize("sign", [*ARITHMETIC, operator.truediv])
-def test_operands_broadcast_as_in_numpy(sign: Binary, device: Device, data: Any) -> None:
-    shapes = data.draw(mutually_broadcastable_shapes(num_shapes=2, max_dims=3, min_side=0))
-    numbers = np.random.default_rng(0)
+@pytest.mark.parametrize("sign", [*ARITHMETIC, "/"])
+def test_operands_broadcast_as_in_numpy(sign: str, device: Device, data: Any) -> None:
+    shapes: Any = data.draw(mutually_broadcastable_shapes(num_shapes=2, max_dims=3, min_side=0))
+    numbers: Any = np.random.default_rng(0)
     lhs, rhs = (numbers.uniform(0.5, 2.0, shape) for shape in shapes.input_shapes)
-    assert_matches(sign(tensor(lhs, device), tensor(rhs, device)), sign(lhs, rhs))
+    assert_matches(SIGNS[sign](tensor(lhs, device), tensor(rhs, device)), SIGNS[sign](lhs, rhs))
 
 
 @given(values=floats())
 @pytest.mark.parametrize("sign", ARITHMETIC)
-def test_a_scalar_stands_on_either_side(sign: Binary, device: Device, values: Array) -> None:
+def test_a_scalar_stands_on_either_side(sign: str, device: Device, values: Array) -> None:
     x = tensor(values, device)
-    assert_matches(sign(x, 2.5), sign(values, 2.5))
-    assert_matches(sign(2.5, x), sign(2.5, values))
-    assert_matches(sign(x, 3), sign(values, 3))
-    assert_matches(sign(x, np.float32(0.5)), sign(values, 0.5))
-    assert_matches(sign(x, True), sign(values, 1))
+    assert_matches(SIGNS[sign](x, 2.5), SIGNS[sign](values, 2.5))
+    assert_matches(SIGNS[sign](2.5, x), SIGNS[sign](2.5, values))
+    assert_matches(SIGNS[sign](x, 3), SIGNS[sign](values, 3))
+    assert_matches(SIGNS[sign](x, np.float32(0.5)), SIGNS[sign](values, 0.5))
+    assert_matches(SIGNS[sign](x, True), SIGNS[sign](values, 1))
 
 
 @pytest.mark.parametrize("sign", DIVISION)
-def test_division_by_and_of_a_scalar(sign: Binary, device: Device) -> None:
+def test_division_by_and_of_a_scalar(sign: str, device: Device) -> None:
     values = np.array([-7.5, -1.0, 0.25, 49.0])
     x = tensor(values, device)
-    assert_matches(sign(x, 2.5), sign(values, 2.5))
-    assert_matches(sign(x, -3), sign(values, -3))
-    assert_matches(sign(49.0, x), sign(49.0, values))
+    assert_matches(SIGNS[sign](x, 2.5), SIGNS[sign](values, 2.5))
+    assert_matches(SIGNS[sign](x, -3), SIGNS[sign](values, -3))
+    assert_matches(SIGNS[sign](49.0, x), SIGNS[sign](49.0, values))
 
 
 @given(
@@ -76,13 +90,14 @@ def test_floor_division_of_floats_by_zero_is_infinite_or_nan(device: Device) -> 
     assert np.isnan(quotient.tolist()[2])
 
 
-@pytest.mark.parametrize("sign", [operator.floordiv, operator.mod])
-def test_int_division_floors(sign: Binary, device: Device) -> None:
+@pytest.mark.parametrize("sign", ["//", "%"])
+def test_int_division_floors(sign: str, device: Device) -> None:
     assert_matches(
-        sign(tensor(SMALL_INTS, device), tensor(DIVISORS, device)), sign(SMALL_INTS, DIVISORS)
+        SIGNS[sign](tensor(SMALL_INTS, device), tensor(DIVISORS, device)),
+        SIGNS[sign](SMALL_INTS, DIVISORS),
     )
-    assert_matches(sign(tensor(SMALL_INTS, device), -4), sign(SMALL_INTS, -4))
-    assert_matches(sign(-13, tensor(DIVISORS, device)), sign(-13, DIVISORS))
+    assert_matches(SIGNS[sign](tensor(SMALL_INTS, device), -4), SIGNS[sign](SMALL_INTS, -4))
+    assert_matches(SIGNS[sign](-13, tensor(DIVISORS, device)), SIGNS[sign](-13, DIVISORS))
 
 
 @given(lhs=st.integers(-128, 127), rhs=st.integers(-128, 127).filter(lambda n: n not in (0, -1)))
@@ -99,28 +114,30 @@ def test_unsigned_division(device: Device) -> None:
 
 
 @pytest.mark.parametrize("sign", [*ARITHMETIC, *BITS])
-def test_int_operators(sign: Binary, device: Device) -> None:
+def test_int_operators(sign: str, device: Device) -> None:
     x = tensor(SMALL_INTS, device)
-    assert_matches(sign(x, tensor(DIVISORS, device)), sign(SMALL_INTS, DIVISORS))
-    assert_matches(sign(x, 5), sign(SMALL_INTS, 5))
-    assert_matches(sign(5, x), sign(5, SMALL_INTS))
+    assert_matches(SIGNS[sign](x, tensor(DIVISORS, device)), SIGNS[sign](SMALL_INTS, DIVISORS))
+    assert_matches(SIGNS[sign](x, 5), SIGNS[sign](SMALL_INTS, 5))
+    assert_matches(SIGNS[sign](5, x), SIGNS[sign](5, SMALL_INTS))
 
 
-@pytest.mark.parametrize("sign", [operator.lshift, operator.rshift])
-def test_shifts(sign: Binary, device: Device) -> None:
+@pytest.mark.parametrize("sign", ["<<", ">>"])
+def test_shifts(sign: str, device: Device) -> None:
     values, counts = np.array([1, 5, -8], np.int32), np.array([0, 2, 1], np.int32)
-    assert_matches(sign(tensor(values, device), tensor(counts, device)), sign(values, counts))
-    assert_matches(sign(tensor(values, device), 2), sign(values, 2))
-    assert_matches(sign(64, tensor(counts, device)), sign(64, counts))
+    assert_matches(
+        SIGNS[sign](tensor(values, device), tensor(counts, device)), SIGNS[sign](values, counts)
+    )
+    assert_matches(SIGNS[sign](tensor(values, device), 2), SIGNS[sign](values, 2))
+    assert_matches(SIGNS[sign](64, tensor(counts, device)), SIGNS[sign](64, counts))
 
 
 @pytest.mark.parametrize("sign", BITS)
-def test_logic_of_bools(sign: Binary, device: Device) -> None:
+def test_logic_of_bools(sign: str, device: Device) -> None:
     lhs, rhs = np.array([True, True, False, False]), np.array([True, False, True, False])
     x = tensor(lhs, device)
-    assert_matches(sign(x, tensor(rhs, device)), sign(lhs, rhs))
-    assert_matches(sign(x, True), sign(lhs, True))
-    assert_matches(sign(False, x), sign(False, lhs))
+    assert_matches(SIGNS[sign](x, tensor(rhs, device)), SIGNS[sign](lhs, rhs))
+    assert_matches(SIGNS[sign](x, True), SIGNS[sign](lhs, True))
+    assert_matches(SIGNS[sign](False, x), SIGNS[sign](False, lhs))
 
 
 def test_signs_and_inverses(device: Device) -> None:
@@ -206,20 +223,20 @@ def test_a_scalar_adopts_the_dtype_of_the_tensor(device: Device) -> None:
     assert (Tensor([1.0], device) + np.float64(1.0)).dtype == float32
 
 
-@pytest.mark.parametrize("sign", [operator.add, operator.truediv, operator.pow, operator.floordiv])
-def test_an_int_and_a_float_tensor_are_refused(sign: Binary, device: Device) -> None:
+@pytest.mark.parametrize("sign", ["+", "/", "**", "//"])
+def test_an_int_and_a_float_tensor_are_refused(sign: str, device: Device) -> None:
     x, n = Tensor([1.0], device), Tensor([1], device)
     for lhs, rhs in ((x, n), (n, x)):
         with pytest.raises(KindError, match=r"call `\.float\(\)` on the int tensor"):
-            sign(lhs, rhs)
+            SIGNS[sign](lhs, rhs)
 
 
-@pytest.mark.parametrize("sign", [operator.add, operator.mul, operator.mod, operator.floordiv])
-def test_a_float_beside_an_int_tensor_is_refused(sign: Binary, device: Device) -> None:
+@pytest.mark.parametrize("sign", ["+", "*", "%", "//"])
+def test_a_float_beside_an_int_tensor_is_refused(sign: str, device: Device) -> None:
     n = Tensor([1], device)
     for lhs, rhs in ((n, 1.5), (1.5, n)):
         with pytest.raises(KindError, match=r"got 1.5: call `\.float\(\)` first"):
-            sign(lhs, rhs)
+            SIGNS[sign](lhs, rhs)
 
 
 def test_true_division_of_ints_names_both_remedies(device: Device) -> None:
@@ -241,7 +258,7 @@ def test_an_int_that_the_dtype_cannot_hold_is_refused(device: Device) -> None:
 
 def test_arithmetic_of_bools_is_refused(device: Device) -> None:
     mask = Tensor([True], device)
-    for wrong in (lambda: mask + mask, lambda: mask * 2, lambda: -mask, lambda: 1 - mask):
+    for wrong in (lambda: mask + mask, lambda: mask * 2, lambda: -mask, lambda: mask // mask):
         with pytest.raises(KindError, match="takes float and int tensors"):
             wrong()
 
@@ -256,19 +273,19 @@ def test_logic_of_floats_is_refused(device: Device) -> None:
         _ = Tensor([1.0], device) & Tensor([1.0], device)
 
 
-@pytest.mark.parametrize("sign", [operator.add, operator.matmul, operator.sub, operator.pow])
-def test_strangers_are_a_type_error(sign: Binary, device: Device) -> None:
+@pytest.mark.parametrize("sign", ["+", "@", "-", "**", "//", "/"])
+def test_strangers_are_a_type_error(sign: str, device: Device) -> None:
     for stranger in (1j, None, object()):
         with pytest.raises(TypeError, match="unsupported operand"):
-            sign(Tensor([1.0], device), stranger)
+            SIGNS[sign](Tensor([1.0], device), stranger)
         with pytest.raises(TypeError, match="unsupported operand"):
-            sign(stranger, Tensor([1.0], device))
+            SIGNS[sign](stranger, Tensor([1.0], device))
 
 
 def test_a_numpy_array_is_refused_on_either_side(device: Device) -> None:
     x, array = Tensor([1.0], device), np.ones(1, np.float32)
     for wrong in (lambda: x + array, lambda: array + x, lambda: array - x, lambda: x // array):
-        with pytest.raises(KindError, match="got a NumPy array: `Tensor.from_numpy"):
+        with pytest.raises(KindError, match=r"got a NumPy array: `Tensor\.from_numpy"):
             wrong()
 
 
@@ -277,4 +294,4 @@ def test_a_tensor_learns_operators_from_another_class(device: Device) -> None:
         def __radd__(self, other: object) -> str:
             return "meters"
 
-    assert Tensor([1.0], device) + Meter() == "meters"  # pyright: ignore[reportOperatorIssue] # the point
+    assert Tensor([1.0], device) + Meter() == "meters"

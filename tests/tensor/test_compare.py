@@ -67,7 +67,7 @@ def test_a_stranger_is_not_equal_and_has_no_order(device: Device) -> None:
 
 
 def test_scalars_that_do_not_fit_are_refused(device: Device) -> None:
-    with pytest.raises(KindError, match="an int tensor goes with ints; got 1.5"):
+    with pytest.raises(KindError, match=r"an int tensor goes with ints; got 1\.5"):
         _ = Tensor([1], device) == 1.5
     with pytest.raises(DTypeError, match="`<`: 256 is out of the range of uint8"):
         _ = Tensor([1], device, dtype=uint8) < 256

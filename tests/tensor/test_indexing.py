@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import basic_indices
 from tests.tensor.oracle import Array, assert_matches, floats, tensor
 
-from firebrick import Device, Tensor, int8, int64, uint8
+from firebrick import Device, Tensor, int8, int64, uint8, uint64
 from firebrick.errors import FirebrickError, KindError, ShapeError
 
 CUBE = np.arange(60.0).reshape(3, 4, 5)
@@ -65,15 +65,20 @@ CASES: dict[str, Any] = {
 }
 
 
+def as_lists(index: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The index with lists for arrays; an empty or 0-d list would say nothing of its dtype."""
+    return tuple(i.tolist() if hasattr(i, "tolist") and i.size > 1 else i for i in index)
+
+
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("dtype", [np.float64, np.int32, np.bool_])
 def test_tensors_in_an_index_pick_what_arrays_pick(name: str, dtype: Any, device: Device) -> None:
     index, values = CASES[name], (CUBE % 7).astype(dtype)
     asked = tuple(tensor(i, device) if isinstance(i, np.ndarray) else i for i in index)
     assert_matches(tensor(values, device)[asked], values[index])
-    # arrays and lists are taken for what they hold
-    listed = tuple(i.tolist() if isinstance(i, np.ndarray) and i.size else i for i in index)
-    assert_matches(tensor(values, device)[listed], values[index])
+    # Arrays and lists are taken for what they hold.
+    assert_matches(tensor(values, device)[index], values[index])
+    assert_matches(tensor(values, device)[as_lists(index)], values[index])
 
 
 def test_an_index_of_any_int_dtype(device: Device) -> None:
@@ -81,6 +86,12 @@ def test_an_index_of_any_int_dtype(device: Device) -> None:
     assert x[Tensor([-1, 127], device, dtype=int8)].tolist() == [299, 127]
     assert x[Tensor([255], device, dtype=uint8)].tolist() == [255]
     assert x[Tensor([-300], device, dtype=int64)].tolist() == [0]
+    assert x[[]].shape == (0,)
+
+
+def test_an_unsigned_index_is_counted_from_the_front(flex: Device) -> None:
+    x = tensor(np.arange(3.0), flex)
+    assert x[Tensor([2, 0], flex, dtype=uint64)].tolist() == [2.0, 0.0]
 
 
 def test_a_0d_int_tensor_is_an_index_and_a_bound(device: Device) -> None:
@@ -109,6 +120,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "an int too large": (3, r"index 3 is out of range: dimension 0 has 3 elements; .* -3 to 2"),
     "an int too small": ((0, -5), "index -5 is out of range: dimension 1 has 4"),
     "too many": ((0, 0, 0, 0), r"names 4 dimensions; the tensor has 3: \[0, 0, 0, 0\]"),
+    "too many of all sorts": (
+        (slice(1, 2), None, slice(None, None, 2), 0, [0]),
+        r"names 4 dimensions; .*: \[1:2, None, ::2, 0, Tensor\]",
+    ),
     "two ellipses": ((..., 0, ...), r"at most one `\.\.\.`; got \[\.\.\., 0, \.\.\.\]"),
     "a step of zero": (slice(None, None, 0), "the step of a slice is not 0"),
     "a mask of another shape": ([True, False], r"got \[2\] for dimensions of sizes \[3\]"),
@@ -124,7 +139,7 @@ def test_an_index_that_does_not_fit_is_refused(name: str, device: Device) -> Non
 
 @pytest.mark.parametrize("index", ["a", 1.0, True, [1.5], (0, "a")])
 def test_an_index_of_another_type_is_refused(index: Any, device: Device) -> None:
-    with pytest.raises(KindError, match="an index has ints|has ints or bools"):
+    with pytest.raises(KindError, match=r"an index has ints|has ints or bools"):
         tensor(CUBE, device)[index]
 
 

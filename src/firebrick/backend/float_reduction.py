@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from firebrick.backend import forms
 from firebrick.core import float32, normalize_dim
-from firebrick.opset import NoDefault, OpSet
+from firebrick.opset import NoDefault, OpSet, views
 from firebrick.opset.kinds import FloatTensor, P
 
 
@@ -26,12 +26,14 @@ class FloatReduction(OpSet[P], builtin=True):
         """Sum along dim, kept with size 1."""
         raise NoDefault
 
+    @views("tensor")
     @forms.total
     def float_prod(self, tensor: FloatTensor[P]) -> FloatTensor[P]:
         """Product of all elements."""
         b = self.backend
         return b.float_reshape(b.float_prod_dim(b.float_reshape(tensor, (-1,)), 0), ())
 
+    @views("tensor")
     @forms.reduced
     def float_prod_dim(self, tensor: FloatTensor[P], dim: int) -> FloatTensor[P]:
         """Product along dim, kept with size 1."""

@@ -27,6 +27,7 @@ app = typer.Typer(
     name="firebrick",
     help="Tensor operations on every backend.",
     no_args_is_help=True,
+    rich_markup_mode="markdown",
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -89,18 +90,19 @@ def check(
     A module may give arguments that cannot be made up from a signature as `CASES`: a dict from
     the name of an operation to a list of argument tuples, or to a function returning one.
     """
+    ok = True
     found = _targets(targets)
     try:
         chosen = [Device(text) for text in device] if device else None
-        reports = [
-            check_operations(target.subject, devices=chosen, cases=target.cases(), seed=seed)
-            for target in found
-        ]
+        for target in found:
+            outcome = check_operations(
+                target.subject, devices=chosen, cases=target.cases(), seed=seed
+            )
+            print(f"{target.name}\n{outcome}\n")
+            ok = ok and outcome.ok
     except (FirebrickError, TargetError) as error:
         _fail(error)
-    for target, outcome in zip(found, reports, strict=True):
-        print(f"{target.name}\n{outcome}\n")
-    raise typer.Exit(0 if all(outcome.ok for outcome in reports) else 1)
+    raise typer.Exit(0 if ok else 1)
 
 
 @app.command()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 
 from rich.table import Table
+from rich.text import Text
 
 from firebrick.core import Device, float32
 from firebrick.errors import BackendUnavailableError
@@ -37,11 +39,16 @@ def device_rows() -> list[DeviceRow]:
 
 
 def device_table() -> Table:
-    """The rows as a table for the terminal."""
-    table = Table("device", "backend", "float, int, bool", "state", title="Devices")
-    for row in device_rows():
-        color = "green" if row.state == AVAILABLE else "yellow"
-        table.add_row(row.device, row.backend, row.dtypes, f"[{color}]{row.state}[/]")
+    """The rows as a table for the terminal; kinds that are missing for one reason share a row."""
+    table = Table("device", "backend", "float, int, bool", "state")
+    for (backend, state), group in groupby(device_rows(), lambda row: (row.backend, row.state)):
+        rows = list(group)
+        if state == AVAILABLE:
+            for row in rows:
+                table.add_row(row.device, backend, row.dtypes, Text(state, "green"))
+        else:
+            names = "\n".join(row.device for row in rows)
+            table.add_row(names, backend, "", Text(state, "yellow"))
     return table
 
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
-from firebrick.opset import Operation, OpSet
+from firebrick.opset import OpSet
+from firebrick.opset import ShortOperation as Operation
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -149,20 +149,20 @@ def _row_numbers(
     -1, which names no element, where one of the indices does not exist.
     """
     answer = default_int(base)
-    total = missing = None
+    columns: list[DispatchTensor] = []
     for place, (part, size) in enumerate(zip(parts, sizes, strict=True)):
         if isinstance(part, DispatchTensor):
-            index = cast(from_front(part, size), answer)
+            columns.append(cast(from_front(part, size), answer))
         else:
-            index = filled((), position_of(part, size, place), base.device, answer)
-        outside = BOOL.bool_or(
-            INT.int_lower_elem(index, 0, bool_), INT.int_greater_equal_elem(index, size, bool_)
-        )
-        if total is None or missing is None:
-            total, missing = index, outside
-        else:
-            total = INT.int_add(INT.int_mul_scalar(total, size), index)
-            missing = BOOL.bool_or(missing, outside)
-    if total is None or missing is None:
-        return filled((), 0, base.device, answer)
+            columns.append(filled((), position_of(part, size, place), base.device, answer))
+    total, missing = columns[0], _outside(columns[0], sizes[0])
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        total = INT.int_add(INT.int_mul_scalar(total, size), column)
+        missing = BOOL.bool_or(missing, _outside(column, size))
     return INT.int_mask_fill(total, missing, -1)
+
+
+def _outside(index: DispatchTensor, size: int) -> DispatchTensor:
+    """Where an index names no element."""
+    too_large = INT.int_greater_equal_elem(index, size, bool_)
+    return BOOL.bool_or(INT.int_lower_elem(index, 0, bool_), too_large)

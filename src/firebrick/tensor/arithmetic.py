@@ -13,7 +13,7 @@ import numpy as np
 from firebrick.core import bool_
 from firebrick.errors import KindError, ShapeError
 from firebrick.tensor.convert import Convert
-from firebrick.tensor.operations import BOOL, FLOAT, INT, Operation, every, filled, numbers
+from firebrick.tensor.operations import BOOL, FLOAT, INT, Operation, beside, every, numbers
 from firebrick.tensor.promotion import adopted, common, is_scalar
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ class Arithmetic(Convert):
     def _constant(self, sign: str, scalar: Scalar) -> Self:
         """The scalar as a 0-d tensor of this one's dtype and device."""
         value = self._value
-        number = adopted(sign, value, scalar)
-        return self._wrap(filled((), number, value.device, value.dtype))
+        return self._wrap(beside(value, adopted(sign, value, scalar)))
 
     def __add__(self, other: Self | Scalar) -> Self:
         return self._operate(ADD, other)
@@ -113,7 +112,10 @@ class Arithmetic(Convert):
         return self._operate(SUB, other)
 
     def __rsub__(self, other: Scalar) -> Self:
-        return self._reflect(SUB, other)
+        if not is_scalar(other, "-"):
+            return NotImplemented
+        # Negation is exact, so that the sum is the difference.
+        return (-self)._operate(ADD, other)
 
     def __mul__(self, other: Self | Scalar) -> Self:
         return self._operate(MUL, other)
@@ -230,7 +232,7 @@ class Arithmetic(Convert):
 
         A 1-D operand is a row on the left and a column on the right, and leaves no dimension.
         """
-        lhs, rhs = common("matmul", (self._value, other._value))
+        lhs, rhs = common("matmul", (self._value, self._operand("matmul", other)))
         return self._wrap(matrix_product(lhs, rhs))
 
 

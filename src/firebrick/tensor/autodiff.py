@@ -93,4 +93,4 @@ class Differentiable(TensorBase):
 
     def grad_replace(self, gradients: Gradients, value: Self) -> None:
         """Puts `value` in place of the gradient of this leaf."""
-        gradients.replace(self._value, value._value)
+        gradients.replace(self._value, self._operand("grad_replace", value))

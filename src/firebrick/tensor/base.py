@@ -74,3 +74,13 @@ class TensorBase:
     def device(self) -> Device:
         """An autodiff device for every tensor made on one, ints and bools included."""
         return self._value.device
+
+    @staticmethod
+    def _operand(shown: str, other: TensorBase) -> DispatchTensor:
+        """The dispatched tensor of an argument; `KindError` for what is no tensor."""
+        if isinstance(other, TensorBase):  # pyright: ignore[reportUnnecessaryIsInstance] # untyped callers
+            return other._value
+        raise KindError(
+            f"`{shown}` takes tensors; got {type(other).__name__}: `Tensor(data, device)` makes "
+            "one of it."
+        )

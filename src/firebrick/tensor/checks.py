@@ -16,13 +16,15 @@ from firebrick.errors import ShapeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import SupportsIndex, TypeAlias
+    from typing import TypeAlias
 
     Dims: TypeAlias = int | Sequence[int] | None
 
 
 def dim_of(shown: str, dim: int, ndim: int) -> int:
     """`dim` counted from the front."""
+    if type(dim) is int and 0 <= dim < ndim:
+        return dim
     try:
         return normalize_dim(operator.index(dim), ndim)
     except ShapeError as fact:
@@ -46,11 +48,11 @@ def reduced_dims(shown: str, dim: Dims, ndim: int) -> tuple[int, ...]:
     return (dim_of(shown, dim, ndim),)
 
 
-def sizes_of(sizes: tuple[SupportsIndex | Sequence[int], ...]) -> tuple[int, ...]:
+def sizes_of(sizes: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
     """`(2, 3)` and `((2, 3),)` alike: sizes given one by one or as one sequence."""
     if len(sizes) == 1 and isinstance(sizes[0], Iterable):
-        return tuple(operator.index(size) for size in sizes[0])
-    return tuple(operator.index(size) for size in sizes)  # pyright: ignore[reportArgumentType] # one sequence only
+        return tuple(map(operator.index, sizes[0]))
+    return tuple(map(operator.index, sizes))  # pyright: ignore[reportArgumentType] # one sequence only
 
 
 def shape_of(shown: str, shape: Sequence[int] | int) -> tuple[int, ...]:
@@ -64,18 +66,17 @@ def shape_of(shown: str, shape: Sequence[int] | int) -> tuple[int, ...]:
 
 def inferred_shape(shape: Sequence[int], sizes: tuple[int, ...]) -> tuple[int, ...]:
     """What `reshape` to `sizes` gives; one size may be -1."""
-    unknown = sizes.count(-1)
-    known = prod(size for size in sizes if size != -1)
     total = prod(shape)
-    valid = unknown <= 1 and all(size >= -1 for size in sizes)
-    if unknown == 1 and valid and known and total % known == 0:
-        return tuple(total // known if size == -1 else size for size in sizes)
-    if unknown or not valid or known != total:
+    if -1 not in sizes and prod(sizes) == total and min(sizes, default=0) >= 0:
+        return sizes
+    known = prod(size for size in sizes if size != -1)
+    fits = sizes.count(-1) == 1 and known and total % known == 0
+    if not fits or min(sizes) < -1:
         raise ShapeError(
             f"`reshape` keeps the number of elements: shape {list(shape)} has {total}, and "
             f"{list(sizes)} does not fit; at most one size may be -1."
         )
-    return sizes
+    return tuple(total // known if size == -1 else size for size in sizes)
 
 
 def expanded_shape(shape: Sequence[int], sizes: tuple[int, ...]) -> tuple[int, ...]:

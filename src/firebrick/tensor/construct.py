@@ -63,8 +63,9 @@ class Construct(TensorBase):
     @classmethod
     def from_numpy(cls, array: Array, device: Device | None = None) -> Self:
         """Same shape and dtype. Copies, unless the array is read-only and can be shared."""
-        dtype = from_numpy_dtype(array.dtype)
-        return cls.from_dispatch(placed(array, device or Device.default(), dtype))
+        values: Array = np.asarray(array)
+        dtype = from_numpy_dtype(values.dtype)
+        return cls.from_dispatch(placed(values, device or Device.default(), dtype))
 
     @classmethod
     def from_dlpack(cls, array: Any, device: Device | None = None) -> Self:

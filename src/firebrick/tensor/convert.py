@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firebrick.core import bool_
-from firebrick.errors import DTypeError, KindError
+from firebrick.core import DType, bool_
+from firebrick.errors import DTypeError
 from firebrick.tensor.base import TensorBase
 from firebrick.tensor.operations import BOOL, FLOAT, INT
 from firebrick.tensor.promotion import CAST
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-    from firebrick.core import Device, DispatchTensor, DType
+    from firebrick.core import Device, DispatchTensor
 
 
 def _float_to_bool(value: DispatchTensor, target: DType) -> DispatchTensor:
@@ -46,14 +46,15 @@ def converted(value: DispatchTensor, target: DType) -> DispatchTensor:
     supported(value.device, target)
     if value.kind == target.kind:
         return CAST[value.kind](value, target)
-    convert = CONVERSIONS.get((value.kind, target.kind))
-    if convert is None:
-        raise KindError(f"`cast` does not turn {value.kind} values into {target} ones.")
-    return convert(value, target)
+    return CONVERSIONS[value.kind, target.kind](value, target)
 
 
 def supported(device: Device, target: DType) -> None:
     """`DTypeError` unless the device has values of that dtype."""
+    if not isinstance(target, DType):  # pyright: ignore[reportUnnecessaryIsInstance] # untyped callers
+        raise DTypeError(
+            f"a dtype is one of firebrick's, such as `firebrick.float32`; got {target!r}."
+        )
     if not device.supports_dtype(target):
         raise DTypeError(
             f"{device} has no {target} tensors; `device.supports_dtype()` tells which dtypes it "

@@ -32,8 +32,6 @@ def read_values(data: Any) -> tuple[Array, bool]:
         raise ShapeError(
             f"nested sequences have equal lengths at each depth; got others: {fact}"
         ) from None
-    except OverflowError as fact:
-        raise DTypeError(f"no dtype holds these values: {fact}") from None
 
 
 def exported_array(producer: Any) -> Array:
@@ -84,6 +82,7 @@ def uploaded(data: Any, device: Device, dtype: DType | None) -> DispatchTensor:
 def placed(array: Array, device: Device, dtype: DType) -> DispatchTensor:
     """The values in `dtype` on the device; shared only where the array cannot be written."""
     supported(device, dtype)
+    from_numpy_dtype(array.dtype)
     if dtype is bfloat16:
         # Host arrays have no bfloat16; the device rounds.
         return cast_value(placed(array, device, float32), bfloat16)
@@ -107,8 +106,6 @@ def _require_range(array: Array, target: np.dtype[Any]) -> None:
     """`DTypeError` where a value is out of the range of an int dtype."""
     if array.dtype.kind == "b" or not array.size:
         return
-    if array.dtype.kind == "O":
-        from_numpy_dtype(array.dtype)
     limits = np.iinfo(target)
     low, high = array.min(), array.max()
     if not (low >= limits.min and high <= limits.max):

@@ -7,8 +7,7 @@ adds what `None` asked for. Tensors in an index come afterwards; see `select.py`
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, SupportsIndex, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from firebrick.errors import KindError, ShapeError
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
 WHOLE = slice(None)
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A part of a tensor: slices with plain bounds, one per dimension, and the final shape."""
 
     slices: tuple[slice, ...]
@@ -81,7 +79,7 @@ def block_of(parts: Sequence[Any], shape: Sequence[int]) -> Block:
     return Block(tuple(slices), tuple(sizes), tuple(result), whole)
 
 
-def position_of(part: SupportsIndex, size: int, dim: int) -> int:
+def position_of(part: Any, size: int, dim: int) -> int:
     """An int of an index, counted from the front; `ShapeError` when there is no such element."""
     position = as_index(part)
     if not -size <= position < size:
@@ -92,14 +90,20 @@ def position_of(part: SupportsIndex, size: int, dim: int) -> int:
     return position % size
 
 
-def as_index(part: object) -> int:
+def as_index(part: Any) -> int:
     """An int of an index; `KindError` for what an index cannot have."""
-    if isinstance(part, bool) or not isinstance(part, SupportsIndex):
-        raise KindError(
-            "an index has ints, slices, `...`, `None`, and a bool or an int tensor; got "
-            f"{type(part).__name__}."
-        )
-    return operator.index(part)
+    if type(part) is int:
+        return part
+    if not isinstance(part, bool):
+        try:
+            return operator.index(part)
+        except TypeError:
+            # The message below says more.
+            pass
+    raise KindError(
+        "an index has ints, slices, `...`, `None`, and a bool or an int tensor; got "
+        f"{type(part).__name__}."
+    )
 
 
 def _checked(part: Slice) -> Slice:

@@ -148,12 +148,12 @@ class Layout(Elementwise):
     @classmethod
     def cat(cls, tensors: Sequence[Self], dim: int = 0) -> Self:
         """Side by side along `dim`; the other dimensions are equal, dtypes promote."""
-        return cls.from_dispatch(_joined("cat", [t.into_dispatch() for t in tensors], dim))
+        return cls.from_dispatch(_joined("cat", [cls._operand("cat", t) for t in tensors], dim))
 
     @classmethod
     def stack(cls, tensors: Sequence[Self], dim: int = 0) -> Self:
         """Side by side along a new dimension `dim`; shapes are equal, dtypes promote."""
-        values = [tensor.into_dispatch() for tensor in tensors]
+        values = [cls._operand("stack", tensor) for tensor in tensors]
         _not_empty("stack", values)
         shape = values[0].shape
         for value in values:

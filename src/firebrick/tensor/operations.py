@@ -7,17 +7,17 @@ that says what to call first. Choosing scalars and promoting dtypes is not here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from firebrick.backend import ActivationOps, BoolOps, FloatOps, IntOps
+from firebrick.core import DispatchTensor
 from firebrick.errors import KindError
 from firebrick.opset import dispatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
-    from firebrick.core import Device, DispatchTensor, DType, Kind, Scalar
+    from firebrick.core import Device, DType, Kind, Scalar
 
 FLOAT = dispatch(FloatOps)
 INT = dispatch(IntOps)
@@ -59,7 +59,8 @@ class Operation(dict["Kind", "Callable[..., Any]"]):
 
     def refusal(self, kind: Kind) -> KindError:
         """Says which kinds the operation takes, and how to get there."""
-        remedy = self.remedies.get(kind) or REMEDIES[next(iter(self.names))]
+        nearest = "int" if kind == "bool" and "int" in self.names else next(iter(self.names))
+        remedy = self.remedies.get(kind) or REMEDIES[nearest]
         accepted = " and ".join(self.names)
         return KindError(
             f"`{self.shown}` takes {accepted} tensors; got a tensor of kind {kind}: {remedy}."
@@ -77,6 +78,11 @@ def floats(shown: str, name: str | None = None) -> Operation:
     return Operation(shown, {"float": name or f"float_{shown}"})
 
 
+def bools(shown: str, verb: str | None = None) -> Operation:
+    """An operation on bools: `bool_<verb>`."""
+    return Operation(shown, {"bool": f"bool_{verb or shown}"})
+
+
 def every(shown: str, verb: str | None = None) -> Operation:
     """An operation on all three kinds: `<kind>_<verb>`."""
     return Operation(shown, {kind: f"{kind}_{verb or shown}" for kind in FAMILIES})
@@ -90,3 +96,17 @@ def filled(shape: Sequence[int], value: Scalar, device: Device, dtype: DType) ->
         return INT.int_full(shape, value, device, dtype)
     make = BOOL.bool_ones if value else BOOL.bool_zeros
     return make(shape, device, dtype)
+
+
+def beside(tensor: DispatchTensor, value: Scalar) -> DispatchTensor:
+    """A 0-d constant of the dtype of `tensor`, where that lives.
+
+    The backend is known, so that no call needs to be routed by a device.
+    """
+    backend: Any = tensor.backend
+    place = backend.device_of(tensor.primitive), tensor.dtype
+    if tensor.kind == "bool":
+        made = (backend.bool_ones if value else backend.bool_zeros)((), *place)
+    else:
+        made = getattr(backend, f"{tensor.kind}_full")((), value, *place)
+    return DispatchTensor(made, tensor.kind, backend)

@@ -32,6 +32,8 @@ CAST = numbers("cast")
 # Fits every int dtype, so that small numbers need no look at the dtype.
 SMALLEST_INT_MAX = 127
 MOST_DIGITS_SHOWN = 30
+# A tuple: a union written in a call is built at each call.
+NUMBERS = (int, float, np.bool_, np.integer, np.floating)
 
 
 @cache
@@ -103,10 +105,8 @@ def mixed_kinds(shown: str, lhs: DispatchTensor, rhs: DispatchTensor) -> KindErr
     if "float" in kinds:
         other = next(iter(kinds - {"float"}))
         remedy = f"call `.float()` on the {other} tensor"
-    elif "int" in kinds:
-        remedy = "call `.int()` on the bool tensor, or `.bool()` on the int tensor"
     else:
-        remedy = "call `.dequantize()` on the quantized tensor"
+        remedy = "call `.int()` on the bool tensor, or `.bool()` on the int tensor"
     return KindError(
         f"`{shown}` takes tensors of one kind; got {lhs.dtype} and {rhs.dtype}: {remedy}."
     )
@@ -114,12 +114,14 @@ def mixed_kinds(shown: str, lhs: DispatchTensor, rhs: DispatchTensor) -> KindErr
 
 def is_scalar(other: object, shown: str) -> TypeGuard[Scalar]:
     """Whether an operand that is no tensor is a number; `KindError` for a NumPy array."""
+    if isinstance(other, NUMBERS):
+        return True
     if isinstance(other, np.ndarray):
         raise KindError(
             f"`{shown}` takes tensors and Python numbers; got a NumPy array: "
             "`Tensor.from_numpy(array, device)` makes a tensor of it."
         )
-    return isinstance(other, bool | int | float | np.bool_ | np.integer | np.floating)
+    return False
 
 
 def python_number(scalar: Scalar) -> Scalar:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from firebrick.core import bool_
 from firebrick.tensor.checks import dim_of, not_empty, reduced_dims
 from firebrick.tensor.convert import converted
-from firebrick.tensor.layout import Layout, reshaped
-from firebrick.tensor.operations import Operation, every, floats, numbers
+from firebrick.tensor.layout import RESHAPE, Layout
+from firebrick.tensor.operations import Operation, bools, floats, numbers
 from firebrick.tensor.promotion import accumulator, cast, default_int
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ PROD = _of_numbers("prod")
 MAX = _of_numbers("max")
 MIN = _of_numbers("min")
 MEAN = Reduction("mean", floats("mean"), floats("mean", "float_mean_dim"))
-ANY = Reduction("any", every("any"), every("any", "any_dim"))
-ALL = Reduction("all", every("all"), every("all", "all_dim"))
+ANY = Reduction("any", bools("any"), bools("any", "any_dim"))
+ALL = Reduction("all", bools("all"), bools("all", "all_dim"))
 CUMSUM = numbers("cumsum")
 CUMPROD = numbers("cumprod")
 
@@ -90,11 +90,11 @@ class Reduce(Layout):
 
     def any(self, dim: Dims = None, *, keepdim: bool = False) -> Self:
         """Whether some element is true, or not zero."""
-        return self._reduce(ANY, self._value, dim, keepdim)
+        return self._reduce(ANY, converted(self._value, bool_), dim, keepdim)
 
     def all(self, dim: Dims = None, *, keepdim: bool = False) -> Self:
         """Whether every element is true, or not zero."""
-        return self._reduce(ALL, self._value, dim, keepdim)
+        return self._reduce(ALL, converted(self._value, bool_), dim, keepdim)
 
     def cumsum(self, dim: int) -> Self:
         """Each element plus all before it along `dim`."""
@@ -105,7 +105,7 @@ class Reduce(Layout):
         return self._run(CUMPROD, dim)
 
     def _run(self, operation: Operation, dim: int) -> Self:
-        value = widened(self._value)
+        value = widened(self._value) if self._value.kind == "int" else self._value
         position = dim_of(operation.shown, dim, self.ndim)
         return self._wrap(operation[value.kind](value, position))
 
@@ -113,7 +113,9 @@ class Reduce(Layout):
         value = self._value
         if value.kind == "bool" and reduction is SUM:
             value = converted(value, default_int(value))
-        return self._reduce(reduction, widened(value), dim, keepdim)
+        if value.kind == "int":
+            value = widened(value)
+        return self._reduce(reduction, value, dim, keepdim)
 
     def _choose(self, reduction: Reduction, dim: Dims, keepdim: bool) -> Self:
         shape = self.shape
@@ -124,38 +126,24 @@ class Reduce(Layout):
         self, reduction: Reduction, value: DispatchTensor, dim: Dims, keepdim: bool
     ) -> Self:
         if dim is None and not keepdim:
-            return self._wrap(_apply(reduction.total, value))
-        dims = reduced_dims(reduction.shown, dim, len(value.shape))
+            return self._wrap(reduction.total[value.kind](value))
+        operation = reduction.along[value.kind]
+        dims = reduced_dims(reduction.shown, dim, len(value.primitive.shape))
         for position in dims:
-            value = _apply(reduction.along, value, position)
-        if not dims:
-            value = _over_nothing(reduction, value)
+            value = operation(value, position)
         return self._wrap(value if keepdim else without(value, dims))
-
-
-def _apply(operation: Operation, value: DispatchTensor, *dim: int) -> DispatchTensor:
-    # `any` and `all` of bools answer in the dtype of their input; the others are told one.
-    told = operation.shown in ("any", "all") and value.kind != "bool"
-    extra = (bool_,) if told else ()
-    return operation[value.kind](value, *dim, *extra)
-
-
-def _over_nothing(reduction: Reduction, value: DispatchTensor) -> DispatchTensor:
-    """A reduction of no dimension leaves every element as it is, but checks its kind."""
-    _ = reduction.along[value.kind]
-    return converted(value, bool_) if reduction in (ANY, ALL) else value
 
 
 def without(value: DispatchTensor, dims: Sequence[int]) -> DispatchTensor:
     """`value` without dimensions of size 1."""
-    kept = [size for dim, size in enumerate(value.shape) if dim not in dims]
-    return reshaped(value, kept)
+    if not dims:
+        return value
+    kept = [size for dim, size in enumerate(value.primitive.shape) if dim not in dims]
+    return RESHAPE[value.kind](value, kept)
 
 
 def widened(value: DispatchTensor) -> DispatchTensor:
     """Ints in a dtype that has room for sums and products."""
-    if value.kind != "int":
-        return value
     device = value.device
     target = accumulator(value.dtype, device.int_dtype)
     return cast(value, target if device.supports_dtype(target) else device.int_dtype)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     Update: TypeAlias = Literal["assign", "add", "mul", "min", "max"]
 
+LISTED = (list, np.ndarray)
 UPDATES = ("assign", "add", "mul", "min", "max")
 GATHER = every("gather")
 SCATTER = numbers("scatter")
@@ -66,9 +67,11 @@ class Select(Ordering):
 
     def _index_part(self, part: object) -> object:
         """Lists and arrays in an index, as tensors; all else as it is."""
-        if not isinstance(part, list | np.ndarray):
+        if not isinstance(part, LISTED):
             return part
-        array: Array = np.asarray(part) if len(part) else np.zeros(0, np.int32)  # pyright: ignore[reportUnknownArgumentType] # any list
+        array: Array = np.asarray(part)  # pyright: ignore[reportUnknownArgumentType] # any list
+        if not array.size and isinstance(part, list):
+            array = array.astype(np.int32)  # an empty list would be one of floats
         if array.dtype.kind not in "biu":
             raise KindError(f"a list in an index has ints or bools; got {array.dtype}.")
         device = self.device
@@ -79,7 +82,7 @@ class Select(Ordering):
         """A new tensor with the block that ints and slices name replaced; `value` broadcasts."""
         block = self._block("slice_assign", [self._index_part(part) for part in parts_of(index)])
         target = self._value
-        new = fitting("slice_assign", value._value, target)
+        new = fitting("slice_assign", self._operand("slice_assign", value), target)
         if new.shape != block.shape:
             new = _spread(new, block.shape)
         return self._wrap(
@@ -89,63 +92,61 @@ class Select(Ordering):
     def select(self, dim: int, indices: Self) -> Self:
         """The rows that a 1-D int tensor names, along `dim`."""
         position = dim_of("select", dim, self.ndim)
-        _one_dimension("select", indices._value)
-        return self._with(SELECT, position, indices._value)
+        return self._with(SELECT, position, self._rows("select", indices))
 
     def select_assign(
         self, dim: int, indices: Self, values: Self, update: Update = "assign"
     ) -> Self:
         """A new tensor with `values` written to the rows that a 1-D int tensor names."""
         position = dim_of("select_assign", dim, self.ndim)
-        _one_dimension("select_assign", indices._value)
-        rows = self.shape.replace(position, indices.shape[0])
-        if values.shape != rows:
+        rows = self._rows("select_assign", indices)
+        target, new = self._to_write("select_assign", values, update)
+        wanted = self.shape.replace(position, rows.shape[0])
+        if new.shape != wanted:
             raise ShapeError(
                 f"`select_assign` along dimension {dim} of shape {list(self.shape)} with "
-                f"{indices.shape[0]} indices takes values of shape {list(rows)}; got "
-                f"{list(values.shape)}: `.expand()` repeats them."
+                f"{rows.shape[0]} indices takes values of shape {list(wanted)}; got "
+                f"{list(new.shape)}: `.expand()` repeats them."
             )
-        target, new = self._to_write("select_assign", values, update)
         if update == "add":
-            written = SELECT_ADD[target.kind](target, position, indices._value, new)
+            written = SELECT_ADD[target.kind](target, position, rows, new)
         else:
-            written = SELECT_ASSIGN[target.kind](target, position, indices._value, new, update)
+            written = SELECT_ASSIGN[target.kind](target, position, rows, new, update)
         return self._wrap(self._of_own_kind(written))
 
     def gather(self, dim: int, indices: Self) -> Self:
         """`out[i, j] = self[indices[i, j], j]` for `dim` 0 of a matrix, and so on."""
         position = dim_of("gather", dim, self.ndim)
-        self._fits("gather", position, indices)
+        places = self._places("gather", position, indices)
         value = self._value
-        return self._wrap(GATHER[value.kind](position, value, indices._value))
+        return self._wrap(GATHER[value.kind](position, value, places))
 
     def scatter(self, dim: int, indices: Self, values: Self, update: Update = "add") -> Self:
         """The reverse of `gather`: a new tensor with `values` written where it would read."""
         position = dim_of("scatter", dim, self.ndim)
-        self._fits("scatter", position, indices)
-        if values.shape != indices.shape:
-            raise ShapeError(
-                f"`scatter` takes one value per index; got values of shape {list(values.shape)} "
-                f"and indices of shape {list(indices.shape)}."
-            )
+        places = self._places("scatter", position, indices)
         target, new = self._to_write("scatter", values, update)
+        if new.shape != places.shape:
+            raise ShapeError(
+                f"`scatter` takes one value per index; got values of shape {list(new.shape)} "
+                f"and indices of shape {list(places.shape)}."
+            )
         if update == "add":
-            written = SCATTER_ADD[target.kind](position, target, indices._value, new)
+            written = SCATTER_ADD[target.kind](position, target, places, new)
         else:
-            written = SCATTER[target.kind](position, target, indices._value, new, update)
+            written = SCATTER[target.kind](position, target, places, new, update)
         return self._wrap(self._of_own_kind(written))
 
     def mask_where(self, mask: Self, value: Self) -> Self:
         """`value` where the mask is true, else this tensor. All three broadcast."""
-        _of_kind("mask_where", "a mask", mask._value, "bool")
-        kept, new = common("mask_where", (self._value, value._value))
-        return self._wrap(MASK_WHERE[kept.kind](kept, mask._value, new))
+        chosen = self._argument("mask_where", "a mask", mask, "bool")
+        kept, new = common("mask_where", (self._value, self._operand("mask_where", value)))
+        return self._wrap(MASK_WHERE[kept.kind](kept, chosen, new))
 
     def mask_fill(self, mask: Self, value: Scalar) -> Self:
         """A number where the mask is true, else this tensor. Both broadcast."""
-        _of_kind("mask_fill", "a mask", mask._value, "bool")
-        number = adopted("mask_fill", self._value, value)
-        return self._with(MASK_FILL, mask._value, number)
+        chosen = self._argument("mask_fill", "a mask", mask, "bool")
+        return self._with(MASK_FILL, chosen, adopted("mask_fill", self._value, value))
 
     def one_hot(self, num_classes: int) -> Self:
         """A new last dimension of that size; same dtype. 1 at the position that each element names.
@@ -172,7 +173,7 @@ class Select(Ordering):
                 f"`{shown}` has no update {update!r}; accepted are {', '.join(UPDATES)}."
             )
         target = self._value
-        new = fitting(shown, values._value, target)
+        new = fitting(shown, self._operand(shown, values), target)
         if target.kind != "bool":
             return target, new
         ints = default_int(target)
@@ -181,9 +182,24 @@ class Select(Ordering):
     def _of_own_kind(self, written: DispatchTensor) -> DispatchTensor:
         return converted(written, bool_) if self._value.kind == "bool" else written
 
-    def _fits(self, shown: str, position: int, indices: Self) -> None:
-        _of_kind(shown, "indices", indices._value, "int")
-        shape, wanted = self.shape, indices.shape
+    def _argument(self, shown: str, name: str, argument: Self, kind: Kind) -> DispatchTensor:
+        value = self._operand(shown, argument)
+        if value.kind != kind:
+            raise KindError(f"`{shown}` takes {name} of kind {kind}; got {value.dtype}.")
+        return value
+
+    def _rows(self, shown: str, indices: Self) -> DispatchTensor:
+        rows = self._argument(shown, "indices", indices, "int")
+        if len(rows.shape) != 1:
+            raise ShapeError(
+                f"`{shown}` takes a 1-D tensor of indices; got shape {list(rows.shape)}: "
+                "`tensor[indices]` takes any shape."
+            )
+        return rows
+
+    def _places(self, shown: str, position: int, indices: Self) -> DispatchTensor:
+        places = self._argument(shown, "indices", indices, "int")
+        shape, wanted = self.shape, places.shape
         others = [
             wanted[dim] <= size for dim, size in enumerate(shape[: len(wanted)]) if dim != position
         ]
@@ -193,20 +209,7 @@ class Select(Ordering):
                 f"dimension {position}, of no larger sizes; got shapes {list(wanted)} and "
                 f"{list(shape)}."
             )
-
-
-def _of_kind(shown: str, argument: str, value: DispatchTensor, kind: Kind) -> None:
-    if value.kind != kind:
-        raise KindError(f"`{shown}` takes {argument} of kind {kind}; got {value.dtype}.")
-
-
-def _one_dimension(shown: str, indices: DispatchTensor) -> None:
-    _of_kind(shown, "indices", indices, "int")
-    if len(indices.shape) != 1:
-        raise ShapeError(
-            f"`{shown}` takes a 1-D tensor of indices; got shape {list(indices.shape)}: "
-            "`tensor[indices]` takes any shape."
-        )
+        return places
 
 
 def _spread(value: DispatchTensor, shape: tuple[int, ...]) -> DispatchTensor:

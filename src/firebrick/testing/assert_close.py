@@ -20,9 +20,7 @@ def assert_close(
 
     def allow(path: str, mine: HostValues, theirs: HostValues) -> Tolerance:
         usual = tolerance_of(mine.dtype, theirs.dtype)
-        return Tolerance(
-            usual.rtol if rtol is None else rtol, usual.atol if atol is None else atol
-        )
+        return Tolerance(usual.rtol if rtol is None else rtol, usual.atol if atol is None else atol)
 
     difference = find_difference(actual, expected, allow, "actual")
     if difference is not None:

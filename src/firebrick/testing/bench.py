@@ -6,17 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from firebrick.core import Device
+from firebrick.core import Device, DispatchTensor
 from firebrick.opset import into_dispatch
-from firebrick.testing.case import Case
 from firebrick.testing.nests import find_leaves
-from firebrick.testing.oracle import Expected, Oracle
 from firebrick.testing.placement import Layout, Precision, place
-from firebrick.testing.subject import Outcome, Subject
 
 if TYPE_CHECKING:
-    from firebrick.core import DispatchTensor
+    from firebrick.testing.case import Case
+    from firebrick.testing.oracle import Expected, Oracle
     from firebrick.testing.report import FindingKind
+    from firebrick.testing.subject import Outcome, Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +41,11 @@ class Bench:
     twins: Sequence[Case]
     seed: int
     notes: list[str] = field(default_factory=list[str])
+    is_wrong: bool = False
+    """Whether plain cases differ from the oracle, so that unusual sizes need not be compared."""
+    is_mutating: bool = False
+    """Whether inputs are written, so that gradients mean nothing."""
+    has_wrong_gradient: bool = False
 
     @property
     def plain(self) -> list[Expected]:
@@ -66,6 +70,4 @@ Probe: TypeAlias = Callable[[Bench], Iterator[Fault]]
 
 def dispatched(value: Any) -> list[tuple[str, DispatchTensor]]:
     """The dispatched tensors inside user values, with their paths."""
-    from firebrick.core import DispatchTensor
-
     return list(find_leaves(into_dispatch(value), DispatchTensor))

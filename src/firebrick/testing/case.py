@@ -5,13 +5,16 @@ Where cases come from is not here: `generation.py` makes them up, `given.py` rea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from firebrick.core import DType, Kind
-from firebrick.testing.comparison import Array
 from firebrick.testing.nests import find_leaves, replace_leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from firebrick.core import DType, Kind
+    from firebrick.testing.comparison import Array
 
 Role: TypeAlias = Literal["plain", "sizes"]
 """Whether a case is what the operation is for, or one with sizes of 0 and 1 or other ranks."""

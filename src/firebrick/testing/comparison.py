@@ -12,10 +12,9 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from firebrick.core import DType, bfloat16, float32, from_numpy_dtype
-from firebrick.opset import ExtensionType
 from firebrick.tensor import Tensor
-from firebrick.testing.nests import children, replace_leaves
-from firebrick.testing.tolerances import Tolerance
+from firebrick.testing.nests import children, is_struct, replace_leaves
+from firebrick.testing.tolerances import EXACT, Tolerance, tolerance_of
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
@@ -32,6 +31,16 @@ Allow: TypeAlias = Callable[[str, HostValues, HostValues], Tolerance]
 """What is tolerated at a path, between an actual and an expected value."""
 
 
+def exactly(path: str, actual: HostValues, expected: HostValues) -> Tolerance:
+    """Allows no difference."""
+    return EXACT
+
+
+def by_dtype(path: str, actual: HostValues, expected: HostValues) -> Tolerance:
+    """Allows what the looser dtype allows."""
+    return tolerance_of(actual.dtype, expected.dtype)
+
+
 def host_values(value: Any) -> HostValues | None:
     """The values of a tensor, array or number; None for anything else."""
     if isinstance(value, HostValues):
@@ -41,7 +50,7 @@ def host_values(value: Any) -> HostValues | None:
         readable = value.cast(float32) if dtype is bfloat16 else value
         return HostValues(readable.numpy(), dtype)
     if isinstance(value, np.ndarray | np.generic):
-        array = np.asarray(value)
+        array: Array = np.asarray(cast("Any", value))
         return HostValues(array, from_numpy_dtype(array.dtype))
     if isinstance(value, bool | int | float):
         return HostValues(np.asarray(value), None)
@@ -61,7 +70,7 @@ def find_difference(actual: Any, expected: Any, allow: Allow, path: str) -> str 
         if actual is expected or bool(actual == expected):
             return None
         return f"`{path}` is {actual!r}, expected {expected!r}"
-    if isinstance(expected, ExtensionType) and type(actual) is not type(expected):
+    if is_struct(expected) and type(actual) is not type(expected):
         return f"`{path}` is {_named(actual)}, expected {_named(expected)}"
     if list(mine) != list(theirs):
         return f"`{path}` has {_parts(mine)}, expected {_parts(theirs)}"
@@ -128,7 +137,9 @@ def array_difference(
     )
 
 
-def close(actual: Array, expected: Array, tolerance: Tolerance) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def close(
+    actual: Array, expected: Array, tolerance: Tolerance
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Where two arrays of one shape agree; NaN agrees with NaN, an infinity with itself."""
     with np.errstate(all="ignore"):
         equal = np.asarray(actual == expected)

@@ -45,7 +45,9 @@ class Loss:
         total = 0.0
         for weight, output in zip(self.weights, outputs, strict=True):
             values = output.astype(np.float64)
-            total += float((weight * (values + values * values / 2 if self.curved else values)).sum())
+            if self.curved:
+                values = values + values * values / 2
+            total += float((weight * values).sum())
         return total
 
     def of_tensors(self, outputs: Sequence[Tensor], upstream: Upstream) -> Tensor | None:
@@ -141,9 +143,7 @@ def partial_derivative(
     return (at(upper) - at(lower)) / (upper - lower)
 
 
-def numeric_gradients(
-    loss: Callable[[list[Array]], float], points: Sequence[Array]
-) -> list[Array]:
+def numeric_gradients(loss: Callable[[list[Array]], float], points: Sequence[Array]) -> list[Array]:
     """Central differences in every element of every point."""
     found: list[Array] = []
     for which, point in enumerate(points):
@@ -155,10 +155,15 @@ def numeric_gradients(
 
 
 def slope_along(
-    vectors: Values, points: Sequence[Array], directions: Sequence[Array]
+    vectors: Values,
+    points: Sequence[Array],
+    directions: Sequence[Array],
+    *,
+    shrink: float = 1.0,
 ) -> list[Array]:
     """The central difference of several arrays along one direction of all points."""
-    step = STEP * max(1.0, *(float(np.abs(p).max(initial=0.0)) for p in points), 1.0)
+    largest = max((float(np.abs(point).max(initial=0.0)) for point in points), default=0.0)
+    step = STEP * max(1.0, largest) * shrink
 
     def at(distance: float) -> list[Array]:
         pairs = zip(points, directions, strict=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from typing import TYPE_CHECKING
 
-from firebrick.opset import Operation
 from firebrick.testing.case import Case, HostTensor, Role
 from firebrick.testing.nests import find_leaves, replace_leaves
 from firebrick.testing.sizes import (
@@ -23,6 +23,9 @@ from firebrick.testing.sizes import (
 )
 from firebrick.testing.structure import Structure
 from firebrick.testing.values import Family, Pool
+
+if TYPE_CHECKING:
+    from firebrick.opset import Operation
 
 Accepts = Callable[[Case], bool]
 FAMILIES: tuple[Family, ...] = ("mixed", "unit", "above one")
@@ -39,11 +42,15 @@ class Recipe:
 
 
 class Generator:
-    """Makes the cases of one operation; the same seed makes the same ones."""
+    """Makes the cases of one operation; the same seed makes the same ones.
+
+    `refused` are the variants that it takes in no size.
+    """
 
     def __init__(self, operation: Operation, seed: int) -> None:
         self._operation = operation
         self._seed = seed
+        self.refused: list[str] = []
 
     def make(self, recipe: Recipe, *, seed: int = 0) -> Case | None:
         """The case of a recipe; None where its sizes do not exist.
@@ -77,6 +84,8 @@ class Generator:
             found = self._first([Recipe(s, chosen) for s in self._sizings(base)], accepts)
             if found is not None:
                 yield found
+            elif self._is_variant(base.chosen, chosen):
+                self.refused.append(str(self.make(Recipe(base.sizing, chosen))))
         for family in FAMILIES[1:]:
             recipe = Recipe(base.sizing, base.chosen, family)
             if self._has_floats(base) and self._is_accepted(recipe, accepts):
@@ -99,20 +108,27 @@ class Generator:
         pending = [dict(chosen)]
         while pending:
             current = pending.pop(0)
-            for site, count in self._sites(current).sites.items():
-                if site in known:
-                    continue
-                known.add(site)
-                for option in range(count):
-                    if option != current.get(site, 0):
-                        other = {**current, site: option}
-                        pending.append(other)
-                        yield other
+            sites = self._sites(current).sites
+            new = {site: count for site, count in sites.items() if site not in known}
+            known |= set(new)
+            others = [
+                {**current, site: option}
+                for site, count in new.items()
+                for option in range(count)
+                if option != current.get(site, 0)
+            ]
+            pending += others
+            yield from others
+
+    def _is_variant(self, base: Mapping[str, int], chosen: Mapping[str, int]) -> bool:
+        """Whether `chosen` is another variant or optional, rather than another number."""
+        changed = {site for site, option in chosen.items() if base.get(site, 0) != option}
+        return bool(changed & self._sites(chosen).variant_sites)
 
     def _smaller(self, chosen: Mapping[str, int]) -> list[Mapping[str, int]]:
         """`chosen`, and with 0 for every number: dimension 1 is not in a tensor of rank 1."""
         sites = self._sites(chosen).number_sites
-        zeros = {site: 1 for site in sites}  # the second of the numbers in `ordinary.BY_TYPE`
+        zeros = dict.fromkeys(sites, 1)  # the second of the numbers in `ordinary.BY_TYPE`
         return [chosen, {**chosen, **zeros}] if sites else [chosen]
 
     def _sites(self, chosen: Mapping[str, int]) -> Structure:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firebrick.core import Device
 from firebrick.errors import SignatureError
-from firebrick.opset import Operation
 from firebrick.tensor import Tensor
 from firebrick.testing.case import Case, DevicePlace, HostTensor
 from firebrick.testing.comparison import host_values
-from firebrick.testing.nests import replace_leaves
+from firebrick.testing.nests import children, replace_leaves
+
+if TYPE_CHECKING:
+    from firebrick.opset import Operation
 
 GivenCases = Mapping[str, Sequence[tuple[Any, ...]]]
 
@@ -37,17 +39,18 @@ def read_cases(operation: Operation, given: Sequence[tuple[Any, ...]]) -> list[C
     return [_read_case(operation, position, values) for position, values in enumerate(given)]
 
 
-def _read_case(operation: Operation, position: int, values: Any) -> Case:
+def _read_case(operation: Operation, position: int, given: object) -> Case:
     parameters = operation.parameters
     required = sum(parameter.is_required for parameter in parameters)
-    count = len(values) if isinstance(values, tuple) else -1
-    if not required <= count <= len(parameters):
-        found = type(values).__name__ if count < 0 else f"{count} arguments"
+    parts = children(given) if issubclass(type(given), tuple) else None
+    values = None if parts is None else list(parts.values())
+    if values is None or not required <= len(values) <= len(parameters):
+        found = f"a `{type(given).__name__}`" if values is None else f"{len(values)} arguments"
         raise SignatureError(
             f"case {position} of `{operation.label}` is a tuple of its arguments "
             f"({', '.join(p.name for p in parameters)}), at least {required}; got {found}."
         )
-    arguments = {p.name: p.default for p in parameters[count:]}
+    arguments = {p.name: p.default for p in parameters[len(values) :]}
     for parameter, value in zip(parameters, values, strict=False):
         on_host = replace_leaves(value, Tensor, _host_tensor)
         arguments[parameter.name] = replace_leaves(on_host, Device, lambda _: DevicePlace())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -25,6 +24,8 @@ from firebrick.testing.derivatives import (
 from firebrick.testing.tolerances import Tolerance
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from firebrick.core import Device
     from firebrick.testing.comparison import Array
 

@@ -13,10 +13,20 @@ from firebrick.opset import ExtensionType
 L = TypeVar("L")
 
 
+def is_struct(value: object) -> bool:
+    """Whether `value` is a struct of an extension."""
+    return isinstance(value, ExtensionType)
+
+
+def field_names(struct: Any) -> list[str]:
+    """The fields of a struct, those of its bases first."""
+    return list(cast("type[ExtensionType[Any]]", type(struct)).__nodes__())
+
+
 def children(value: Any) -> dict[str, Any] | None:
     """The parts of a struct, sequence or dict by name; None for any other value."""
-    if isinstance(value, ExtensionType):
-        return {name: getattr(value, name) for name in type(value).__nodes__()}
+    if is_struct(value):
+        return {name: getattr(value, name) for name in field_names(value)}
     if isinstance(value, Mapping):
         items = cast("Mapping[Any, Any]", value)
         return {str(key): item for key, item in items.items()}
@@ -48,8 +58,10 @@ def replace_leaves(value: Any, leaf: type[L], replace: Callable[[L], Any]) -> An
 
 def with_children(value: Any, items: list[Any]) -> Any:
     """A struct, dict or sequence like `value` with other parts."""
-    if isinstance(value, ExtensionType):
-        return make_struct(type(value), dict(zip(type(value).__nodes__(), items, strict=True)))
+    if is_struct(value):
+        return make_struct(
+            cast("Any", type(value)), dict(zip(field_names(value), items, strict=True))
+        )
     if isinstance(value, Mapping):
         return dict(zip(cast("Mapping[Any, Any]", value), items, strict=True))
     kind = cast("Any", type(value))  # a list or tuple, or a subclass such as a named tuple

@@ -6,21 +6,31 @@ first device that is checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from firebrick.core import Device, DispatchTensor, resolver
-from firebrick.errors import BackendNotSupportedError, MissingImplementationError
-from firebrick.opset import NoDefault, into_dispatch
-from firebrick.testing.case import Case
+from firebrick.errors import (
+    BackendNotSupportedError,
+    KindError,
+    MissingImplementationError,
+    TensorError,
+)
+from firebrick.opset import Leaf, NoDefault, P, into_dispatch, kind_or_none, leaves
+from firebrick.opset.nodes import tensor_nodes
+from firebrick.testing.checked_backend import checked_backend
 from firebrick.testing.comparison import HostValues, snapshot
 from firebrick.testing.nests import find_leaves, replace_leaves
 from firebrick.testing.placement import Precision, place
 from firebrick.testing.subject import Outcome, Subject, attempt
 from firebrick.testing.tolerances import ANCHOR_FACTOR
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from firebrick.testing.case import Case
 
 Source: TypeAlias = "tuple[str, Callable[[Case, Precision], Any]]"
 _ELSEWHERE = (NoDefault, MissingImplementationError, BackendNotSupportedError)
@@ -45,26 +55,38 @@ class Oracle:
         self._subject = subject
         self._first = first
 
-    def expected(self, case: Case) -> Expected | None:
-        """What the case should give; None where it is no case: the oracle itself raises."""
+    def expected(self, case: Case) -> Expected | Exception:
+        """What the case should give; what the oracle or the form raises where it is no case."""
+        refusal = self._refusal(case)
+        if refusal is not None:
+            return refusal
         name, exact = self._evaluate(case, "float64")
         if exact.error is not None:
-            return None
+            return exact.error
         _, coarse = self._evaluate(case, "native")
         slack, dtypes = _precision(exact.value, coarse)
         return Expected(case, name, exact.value, slack, dtypes)
+
+    def _refusal(self, case: Case) -> Exception | None:
+        """What the form of the operation says against the case."""
+        if not self._subject.describes_outputs:
+            return None
+        arguments = place(case, Device.ndarray())
+        outcome = attempt(lambda: self._subject.declared_outputs(arguments))
+        return outcome.error if isinstance(outcome.error, TensorError) else None
 
     def value(self, case: Case) -> Outcome:
         """The result in float64."""
         return self._evaluate(case, "float64")[1]
 
     def _evaluate(self, case: Case, precision: Precision) -> tuple[str, Outcome]:
-        name, outcome = "", Outcome()
+        tried: list[tuple[str, Outcome]] = []
         for name, source in self._sources():
             outcome = attempt(lambda source=source: snapshot(source(case, precision)))
+            tried.append((name, outcome))
             if not isinstance(outcome.error, _ELSEWHERE):
                 break
-        return name, outcome
+        return tried[-1]
 
     def _sources(self) -> Iterator[Source]:
         if self._subject.operation.has_default:
@@ -78,7 +100,22 @@ class Oracle:
         device = Device.ndarray()
         arguments = into_dispatch(place(case, device, precision=precision))
         primitives = replace_leaves(arguments, DispatchTensor, lambda tensor: tensor.primitive)
-        return self._subject.default_body(primitives, resolver().open(device))
+        # A body on user tensors makes constants on its device, which has one backend.
+        takes_users = self._subject.operation.tensor is not P
+        backend = resolver().open(device) if takes_users else checked_backend()
+        found = self._subject.default_body(primitives, backend)
+        self._require_kinds(found, backend)
+        return found
+
+    def _require_kinds(self, found: Any, backend: Any) -> None:
+        """`KindError` unless the outputs are of the declared kinds, as dispatch would raise it."""
+        operation = self._subject.operation
+        for leaf in leaves(found, operation.returns, "out"):
+            if not isinstance(leaf, Leaf):
+                raise KindError(f"`{leaf.path}` is not {leaf.expected} in the default body.")
+            kind = kind_or_none(backend, backend.adopt(leaf.value))
+            if kind is not None and kind not in {node.kind for node in tensor_nodes(leaf.node)}:
+                raise KindError(f"`{leaf.path}` is of kind {kind} in the default body.")
 
     def _on(self, device: Device, case: Case, precision: Precision) -> Any:
         return self._subject.call(place(case, device, precision=precision))

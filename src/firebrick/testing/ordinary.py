@@ -5,9 +5,9 @@ from __future__ import annotations
 import enum
 import types
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
-from firebrick.core import DType, Shape, float32
+from firebrick.core import DType, Shape, bool_, float32, int32
 
 BY_TYPE: dict[Any, tuple[Any, ...]] = {
     bool: (False, True),
@@ -15,7 +15,7 @@ BY_TYPE: dict[Any, tuple[Any, ...]] = {
     float: (0.5, 2.0),
     str: ("a",),
     type(None): (None,),
-    DType: (float32,),
+    DType: (float32, int32, bool_),
     Shape: (Shape((2, 3)),),
     slice: (slice(0, 1),),
 }
@@ -31,7 +31,7 @@ def options_for(annotation: Any) -> tuple[Any, ...]:
         return known
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
         return tuple(annotation)
-    supertype = getattr(annotation, "__supertype__", None)  # of a NewType
+    supertype: Any = getattr(cast("Any", annotation), "__supertype__", None)  # of a NewType
     if supertype is not None:
         return options_for(supertype)
     return _options_of_generic(get_origin(annotation) or annotation, get_args(annotation))

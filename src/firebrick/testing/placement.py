@@ -5,14 +5,16 @@ Layouts are made as a user makes them: by transposing, slicing and expanding a t
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from firebrick.core import Device, DType, bfloat16, float64, to_numpy_dtype
 from firebrick.tensor import Tensor
-from firebrick.testing.case import Case, HostTensor
-from firebrick.testing.comparison import Array
+
+if TYPE_CHECKING:
+    from firebrick.testing.case import Case, HostTensor
+    from firebrick.testing.comparison import Array
 
 Layout: TypeAlias = Literal["contiguous", "transposed", "strided", "broadcast"]
 Precision: TypeAlias = Literal["native", "float64"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 FindingKind: TypeAlias = Literal[
     "missing",  # a listed selector without an implementation
@@ -99,8 +101,8 @@ class CheckReport:
     def _row(self, operation: str, device: str) -> tuple[str, str, str, str, str]:
         cost = self._costs.get((operation, device), Cost())
         kinds = [f.kind for f in self._findings if (f.operation, f.device) == (operation, device)]
-        found = ", ".join(kinds) or "-"
-        return operation, device, _microseconds(cost.plain_us), _microseconds(cost.tracked_us), found
+        times = _microseconds(cost.plain_us), _microseconds(cost.tracked_us)
+        return operation, device, *times, ", ".join(kinds) or "-"
 
 
 def _aligned(row: tuple[str, ...], widths: Sequence[int]) -> str:

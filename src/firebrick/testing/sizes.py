@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from firebrick.opset.dims import Dims, Term, evaluate_expression, expression_names
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from firebrick.core import Kind
 
 Sizes = dict[tuple[str, str], tuple[int, ...]]
@@ -73,15 +74,12 @@ def assign_shapes(slots: Sequence[Slot], sizing: Sizing) -> list[tuple[int, ...]
             seen_free |= slot.kind == "float"
             shapes.append(later or sizing.free_of.get(slot.kind, sizing.free))
             continue
-        shape: list[int] = []
-        for term in slot.dims.terms:
-            part = _sizes_of(term, slot.scope, sizes, sizing)
-            if term.broadcasts:
-                if ones == sizing.ones:
-                    part = (1,) * len(part)
-                ones += 1
-            shape += part
-        shapes.append(tuple(shape))
+        parts = [_sizes_of(term, slot.scope, sizes, sizing) for term in slot.dims.terms]
+        for position, term in enumerate(slot.dims.terms):
+            if term.broadcasts and ones == sizing.ones:
+                parts[position] = (1,) * len(parts[position])
+            ones += term.broadcasts
+        shapes.append(tuple(size for part in parts for size in part))
     return shapes if all(size >= 0 for shape in shapes for size in shape) else None
 
 

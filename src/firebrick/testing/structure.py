@@ -6,10 +6,8 @@ each is the ordinary one; a case with another option at one site is a variant.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from firebrick.opset import Operation
 from firebrick.opset.nodes import (
     DeviceNode,
     DictNode,
@@ -27,8 +25,16 @@ from firebrick.testing.nests import make_struct
 from firebrick.testing.ordinary import options_for
 from firebrick.testing.sizes import Slot
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from firebrick.opset import Operation
+
 LENGTHS = (2, 1, 3)
 """Of lists and dicts, the ordinary length first."""
+
+NESTED = 1
+"""How often a struct is put into another one of its class."""
 
 
 class CannotMakeError(Exception):
@@ -43,6 +49,7 @@ class Structure:
         self._open: list[Any] = []
         self.sites: dict[str, int] = {}
         self.number_sites: set[str] = set()
+        self.variant_sites: set[str] = set()
 
     def arguments(self, operation: Operation) -> dict[str, Any]:
         """A value for every parameter; `CannotMakeError` where none can be made up."""
@@ -72,18 +79,26 @@ class Structure:
                 return Slot(path, kind, dims, scope)
             case StructNode(struct):
                 return self._struct(struct, path)
-            case UnionNode(options):
-                return self._union(options, path, scope)
-            case OptionalNode(inner):
-                return self._optional(inner, path, scope)
+            case UnionNode() | OptionalNode() | PlainNode() | DeviceNode():
+                return self._single(node, path, scope)
             case ListNode(inner) | TupleNode((inner,), variadic=True):
-                items = [self._value(inner, f"{path}.{i}", scope) for i in self._length(inner, path)]
+                count = self._length(inner, path)
+                items = [self._value(inner, f"{path}.{i}", scope) for i in count]
                 return items if isinstance(node, ListNode) else tuple(items)
             case TupleNode(items):
                 return tuple(self._value(n, f"{path}.{i}", scope) for i, n in enumerate(items))
             case DictNode(inner):
                 names = [f"key{i}" for i in self._length(inner, path)]
                 return {name: self._value(inner, f"{path}.{name}", scope) for name in names}
+
+    def _single(
+        self, node: UnionNode | OptionalNode | PlainNode | DeviceNode, path: str, scope: str
+    ) -> Any:
+        match node:
+            case UnionNode(options):
+                return self._union(options, path, scope)
+            case OptionalNode(inner):
+                return self._optional(inner, path, scope)
             case PlainNode(annotation):
                 return self._plain(annotation, path)
             case DeviceNode():
@@ -108,19 +123,23 @@ class Structure:
         return make_struct(struct, fields)
 
     def _is_open(self, node: Node) -> bool:
-        """Whether a value of this node would contain the struct that is being built."""
-        return isinstance(node, StructNode) and node.struct in self._open
+        """Whether a value of this node would nest a struct that contains itself too deep."""
+        return isinstance(node, StructNode) and self._open.count(node.struct) > NESTED
 
     def _union(self, options: tuple[Node, ...], path: str, scope: str) -> Any:
         finite = [option for option in options if not self._is_open(option)] or list(options)
         choice = self._choose(path, len(finite))
+        self.variant_sites.add(path)
         # What stands inside an option is another site than the choice of it.
         option = finite[choice]
         inner = f"{path}|{choice}" if isinstance(option, PlainNode) else path
         return self._value(option, inner, scope)
 
     def _optional(self, inner: Node, path: str, scope: str) -> Any:
-        if self._is_open(inner) or self._choose(f"{path}?", 2) == 1:
+        if self._is_open(inner):
+            return None
+        self.variant_sites.add(f"{path}?")
+        if self._choose(f"{path}?", 2) == 1:
             return None
         return self._value(inner, path, scope)
 

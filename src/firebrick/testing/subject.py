@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from firebrick.core import DispatchTensor, TensorSpec
 from firebrick.errors import KindError, MetadataMismatchError
 from firebrick.opset import (
     GradientRule,
@@ -21,9 +21,15 @@ from firebrick.opset import (
     dispatch,
     from_dispatch,
     into_dispatch,
+    output_specs,
+    outputs_bound,
     own_member,
 )
 from firebrick.testing.comparison import snapshot
+from firebrick.testing.nests import replace_leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,11 @@ def is_metadata_error(error: Exception) -> bool:
     return isinstance(error, KindError | MetadataMismatchError)
 
 
+def spec_of(tensor: Any) -> TensorSpec:
+    """Shape and dtype of a user's or a dispatched tensor."""
+    return TensorSpec(tensor.shape, tensor.dtype)
+
+
 class Subject:
     """One operation of an op set."""
 
@@ -78,6 +89,19 @@ class Subject:
         instance = bind_instance(self.op_set, backend)
         positional, keywords = self._split(arguments)
         return _finished(self.operation.function(instance, *positional, **keywords))
+
+    @cached_property
+    def describes_outputs(self) -> bool:
+        """Whether outputs are declared: dtype and shape, meta, or bound dimensions."""
+        form = self.operation.form
+        if form is None or form.name == "dims":
+            return outputs_bound(self.operation)
+        return form.name in ("fields", "meta")
+
+    def declared_outputs(self, arguments: Mapping[str, Any]) -> Any:
+        """What the declaration says of the outputs for these user values."""
+        values = into_dispatch(dict(arguments))
+        return output_specs(self.operation, replace_leaves(values, DispatchTensor, spec_of))
 
     def _split(self, values: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         parameters = self.operation.parameters

@@ -6,12 +6,13 @@ nothing there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from firebrick.core import Kind
     from firebrick.testing.comparison import Array
 

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from firebrick.backends.array.backend import ArrayBackend
 from firebrick.backends.array.elementwise import Elementwise
-from firebrick.backends.array.quiet import QUIET
+from firebrick.backends.array.quiet import quietly
 
-__all__ = ["QUIET", "ArrayBackend", "Elementwise"]
+__all__ = ["ArrayBackend", "Elementwise", "quietly"]

@@ -9,7 +9,7 @@ import numpy as np
 from firebrick.backend.dtypes import check_integer, of_data, of_kind
 from firebrick.backend.options import Array, Scalar
 from firebrick.backend.ranges import range_numbers
-from firebrick.backends.array.quiet import QUIET
+from firebrick.backends.array.quiet import quietly
 from firebrick.core import Device, DType, Kind, to_numpy_dtype
 
 
@@ -66,7 +66,7 @@ class Creation:
         self, shape: Sequence[int], fill_value: Scalar, device: Device, dtype: DType
     ) -> Array:
         wanted = to_numpy_dtype(of_kind(dtype, "float"))
-        return QUIET.run(np.full, tuple(shape), float(fill_value), wanted)
+        return quietly(np.full, tuple(shape), float(fill_value), wanted)
 
     def int_empty(self, shape: Sequence[int], device: Device, dtype: DType) -> Array:
         return np.empty(tuple(shape), to_numpy_dtype(of_kind(dtype, "int")))
@@ -106,4 +106,4 @@ def _own(data: Array, kind: Kind) -> Array:
 
 
 def _converted(tensor: Array, dtype: DType) -> Array:
-    return QUIET.run(tensor.astype, to_numpy_dtype(dtype), copy=False)
+    return quietly(tensor.astype, to_numpy_dtype(dtype), copy=False)

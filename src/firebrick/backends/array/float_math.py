@@ -7,7 +7,7 @@ import numpy as np
 from firebrick.backend.options import Array, Scalar
 from firebrick.backends.array.elementwise import Applied
 from firebrick.backends.array.erf import erf
-from firebrick.backends.array.quiet import QUIET
+from firebrick.backends.array.quiet import quietly
 
 
 class FloatMath(Applied):
@@ -52,9 +52,9 @@ class FloatMath(Applied):
     def float_matmul(self, lhs: Array, rhs: Array) -> Array:
         if lhs.dtype == np.float16:
             # accumulated in float32 and rounded once
-            wide = QUIET.run(np.matmul, lhs.astype(np.float32), rhs.astype(np.float32))
-            return QUIET.run(wide.astype, np.float16)
-        return QUIET.run(np.matmul, lhs, rhs)
+            wide = quietly(np.matmul, lhs.astype(np.float32), rhs.astype(np.float32))
+            return quietly(wide.astype, np.float16)
+        return quietly(np.matmul, lhs, rhs)
 
     def float_neg(self, tensor: Array) -> Array:
         return self.unary(np.negative, tensor)
@@ -77,7 +77,7 @@ class FloatMath(Applied):
     def float_powi(self, lhs: Array, rhs: Array) -> Array:
         # in float64, which holds exponents exactly that float32 would round to another parity
         wide = self.binary(np.power, lhs.astype(np.float64), rhs.astype(np.float64))
-        return QUIET.run(wide.astype, lhs.dtype)
+        return quietly(wide.astype, lhs.dtype)
 
     def float_powi_scalar(self, lhs: Array, rhs: Scalar) -> Array:
         return self.float_powf_scalar(lhs, rhs)

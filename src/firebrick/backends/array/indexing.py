@@ -11,7 +11,7 @@ from firebrick.backend.dtypes import check_positions
 from firebrick.backend.options import Array, Scalar, Update
 from firebrick.backend.shapes import gathered, scattered, select_assigned, selected, slice_assigned
 from firebrick.backends.array.elementwise import whole
-from firebrick.backends.array.quiet import QUIET
+from firebrick.backends.array.quiet import quietly
 from firebrick.core import DType, Shape, normalize_dim, to_numpy_dtype
 from firebrick.errors import ShapeError
 
@@ -74,7 +74,7 @@ class Indexing:
         return np.where(mask, value, tensor)
 
     def float_mask_fill(self, tensor: Array, mask: Array, value: Scalar) -> Array:
-        filling = QUIET.run(np.asarray, float(value), tensor.dtype)
+        filling = quietly(np.asarray, float(value), tensor.dtype)
         return np.where(mask, filling, tensor)
 
     def int_mask_fill(self, tensor: Array, mask: Array, value: Scalar) -> Array:
@@ -131,5 +131,5 @@ def _updated(tensor: Array, places: tuple[Any, ...], value: Array, update: Updat
     # float16 is accumulated in float32 and rounded once
     narrow = tensor.dtype == np.float16
     out = tensor.astype(np.float32) if narrow else tensor.copy()
-    QUIET.run(UPDATES[update].at, out, places, value)
+    quietly(UPDATES[update].at, out, places, value)
     return out.astype(np.float16) if narrow else out

@@ -6,7 +6,7 @@ import numpy as np
 
 from firebrick.backend.options import Array, Scalar
 from firebrick.backends.array.elementwise import Applied, whole
-from firebrick.backends.array.quiet import QUIET
+from firebrick.backends.array.quiet import quietly
 
 
 class IntMath(Applied):
@@ -46,7 +46,7 @@ class IntMath(Applied):
         return self.binary(integer_power, lhs, rhs)
 
     def int_matmul(self, lhs: Array, rhs: Array) -> Array:
-        return QUIET.run(np.matmul, lhs, rhs)
+        return quietly(np.matmul, lhs, rhs)
 
     def int_neg(self, tensor: Array) -> Array:
         return self.unary(np.negative, tensor)

@@ -10,7 +10,7 @@ import numpy as np
 
 from firebrick.backend.dtypes import integer_bounds, of_kind
 from firebrick.backend.options import Array, Distribution
-from firebrick.backends.array.quiet import QUIET
+from firebrick.backends.array.quiet import quietly
 from firebrick.core import Device, DType, to_numpy_dtype
 from firebrick.errors import DTypeError
 
@@ -42,7 +42,7 @@ class Random:
             case "uniform":
                 return self._between(sizes, first, second, wanted)
             case "normal":
-                return QUIET.run(_cast, self._normal(sizes, first, second), wanted)
+                return quietly(_cast, self._normal(sizes, first, second), wanted)
             case "bernoulli":
                 return (self._uniform(sizes) < first).astype(wanted)
 
@@ -93,7 +93,7 @@ class Random:
             start = np.asarray(low, wanted)
             return np.asarray(np.clip(values, start, np.maximum(start, np.nextafter(end, start))))
 
-        return QUIET.run(draw)
+        return quietly(draw)
 
 
 def _cast(values: Array, wanted: np.dtype[np.generic]) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 
 from firebrick.backend.options import Array
 from firebrick.backends.array.int_math import truncated_quotient
-from firebrick.backends.array.quiet import QUIET
+from firebrick.backends.array.quiet import quietly
 from firebrick.backends.array.summation import sum_all, sum_along
 
 NpDType = np.dtype[np.generic]
@@ -86,14 +86,14 @@ class Reduction:
             total = function(tensor, *dim, _accumulator(tensor.dtype))
             return total.astype(tensor.dtype, copy=False)
 
-        return QUIET.run(reduce)
+        return quietly(reduce)
 
     def _running(self, function: np.ufunc, tensor: Array, dim: int) -> Array:
         def accumulate() -> Array:
             wide = function.accumulate(tensor, dim, _running_accumulator(tensor.dtype))
             return wide.astype(tensor.dtype, copy=False)
 
-        return QUIET.run(accumulate)
+        return quietly(accumulate)
 
 
 def _mean_all(array: Array, accumulator: NpDType) -> Array:
@@ -117,5 +117,5 @@ def _widest(tensor: Array) -> NpDType:
 
 
 def _truncated_mean(total: Array, count: int, dtype: NpDType) -> Array:
-    quotient = QUIET.run(truncated_quotient, total, np.asarray(count, total.dtype))
+    quotient = quietly(truncated_quotient, total, np.asarray(count, total.dtype))
     return np.asarray(quotient).astype(dtype)

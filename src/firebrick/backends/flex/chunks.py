@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from firebrick.backend.options import Array, Scalar
-from firebrick.backends.array import QUIET, Elementwise
+from firebrick.backends.array import Elementwise, quietly
 
 Operand: TypeAlias = "Array | Scalar"
 Part: TypeAlias = "Callable[[], object]"
@@ -64,18 +64,18 @@ def apply_in_chunks(function: Elementwise, *operands: Operand) -> Array:
     arrays = [o for o in operands if isinstance(o, np.ndarray) and o.ndim]
     shape = arrays[0].shape
     if THREADS.count < 2 or not all(a.shape == shape and a.flags.c_contiguous for a in arrays):
-        return np.asarray(QUIET.run(function, *operands))
+        return np.asarray(quietly(function, *operands))
     flat: list[Operand] = [
         o.reshape(-1) if isinstance(o, np.ndarray) and o.ndim else o for o in operands
     ]
     # one element tells the dtype of the result, by NumPy's own rules
-    probe = np.asarray(QUIET.run(function, *_part(flat, 0, 1)))
+    probe = np.asarray(quietly(function, *_part(flat, 0, 1)))
     out: Array = np.empty(arrays[0].size, probe.dtype)
     ends = [out.size * part // THREADS.count for part in range(THREADS.count + 1)]
 
     def part(start: int, stop: int) -> Part:
         operands = _part(flat, start, stop)
-        return lambda: QUIET.run(function, *operands, out=out[start:stop])
+        return lambda: quietly(function, *operands, out=out[start:stop])
 
     THREADS.run([part(start, stop) for start, stop in pairwise(ends)])
     return out.reshape(shape)

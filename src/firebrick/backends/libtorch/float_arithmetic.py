@@ -64,7 +64,7 @@ class FloatArithmetic:
 
     def float_cross(self, lhs: Tensor, rhs: Tensor, dim: int) -> Tensor:
         shape = cross(Shape(lhs.shape), Shape(rhs.shape), dim)
-        return torch.linalg.cross(lhs.expand(shape), rhs.expand(shape), dim=dim)
+        return torch.cross(lhs.expand(shape), rhs.expand(shape), dim=dim)
 
     def float_hypot(self, lhs: Tensor, rhs: Tensor) -> Tensor:
         return torch.hypot(lhs, rhs)

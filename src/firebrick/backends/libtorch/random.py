@@ -22,6 +22,9 @@ DEFAULT_GREATEST = 255
 """Of the integers drawn by default, in dtypes that hold it."""
 
 
+GREATEST_INT64 = 2**63 - 1
+
+
 class Random(Hardware):
     """Sampling from a `Distribution`."""
 
@@ -44,18 +47,28 @@ class Random(Hardware):
         source = self.generator(device)
         if distribution.family in ("default", "uniform"):
             low, high = _whole_ends(distribution, known)
+            # Torch takes no end beyond 64 bits: there, the greatest integer is not drawn.
+            end = min(high + 1, GREATEST_INT64)
             return torch.randint(
-                low, high + 1, tuple(shape), dtype=known, device=source.device, generator=source
+                low, end, tuple(shape), dtype=known, device=source.device, generator=source
             )
-        least, greatest = int_range(known)
-        drawn = _floats(tuple(shape), distribution, torch.float32, source)
-        return torch.clamp(torch.round(drawn), least, greatest).to(known)
+        wide = torch.float32 if source.device.type == "mps" else torch.float64
+        drawn = _floats(tuple(shape), distribution, wide, source)
+        return torch.clamp(torch.round(drawn), *_float_ends(known, wide)).to(known)
 
 
 def _ends(distribution: Distribution) -> tuple[float, float]:
     if distribution.family == "default":
         return 0.0, 1.0
     return distribution.first, distribution.second
+
+
+def _float_ends(dtype: torch.dtype, wide: torch.dtype) -> tuple[int, int]:
+    """The least and the greatest integer of a dtype that the float dtype `wide` holds exactly."""
+    least, greatest = int_range(dtype)
+    # Binary digits of the mantissa: eps is 2 ** (1 - digits), and frexp counts from 0.5.
+    digits = 2 - math.frexp(torch.finfo(wide).eps)[1]
+    return least, greatest - (greatest >> digits)
 
 
 def _whole_ends(distribution: Distribution, dtype: torch.dtype) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from firebrick.decorators.autodiff.contexts import (
     mark_leaf,
     record_transfer,
 )
-from firebrick.decorators.autodiff.derive import derive, derive_constant, missing_backward
+from firebrick.decorators.autodiff.derive import derive, derive_constant
 from firebrick.decorators.autodiff.gradients import Gradients
 from firebrick.decorators.autodiff.long_step import Checkpointer, Ops
 from firebrick.decorators.autodiff.node import AutodiffTensor, Node, NodeId
@@ -47,7 +47,6 @@ __all__ = [
     "lift",
     "lower",
     "mark_leaf",
-    "missing_backward",
     "record_transfer",
     "run_backward",
 ]

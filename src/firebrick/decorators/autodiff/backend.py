@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from firebrick.backend import BUILTIN_OP_SETS, Backend
 from firebrick.core import BalancedCheckpointing, Device, DispatchTensor, NoCheckpointing
 from firebrick.decorators.autodiff.derive import derive
-from firebrick.decorators.autodiff.node import AutodiffTensor, LeafNode, UntrackedNode
+from firebrick.decorators.autodiff.node import AutodiffTensor, LeafNode
 
 if TYPE_CHECKING:
     from firebrick.core import CheckpointStrategy, DType, Kind
@@ -35,7 +35,6 @@ class Autodiff(Backend[AutodiffTensor]):
         self.checkpointing = checkpointing
         self.recomputes = issubclass(checkpointing, BalancedCheckpointing)
         self.has_many_devices = inner.has_many_devices
-        self.untracked = UntrackedNode(self, (), None)
         self._devices: dict[Device, Device] = {}
 
     def __str__(self) -> str:

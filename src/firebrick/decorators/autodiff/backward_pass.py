@@ -1,21 +1,20 @@
-"""The backward pass: claims a graph, runs its steps from the last to the first, frees them."""
+"""The backward pass: runs the steps of a claimed graph from the last to the first."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable
+from collections.abc import Mapping
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 from firebrick.core import DispatchTensor
+from firebrick.decorators.autodiff.claim import Claim, steps_of
 from firebrick.decorators.autodiff.gradients import Gradients
-from firebrick.decorators.autodiff.kept import Source, Unsaved
+from firebrick.decorators.autodiff.kept import Source
 from firebrick.decorators.autodiff.node import AutodiffTensor, Node, Step
-from firebrick.errors import AutodiffError, GraphConsumedError, NotTrackedError
+from firebrick.errors import NotTrackedError
 
 if TYPE_CHECKING:
     from firebrick.core import Kind
-
-_claiming = threading.Lock()
 
 
 class BackwardPass:
@@ -24,7 +23,8 @@ class BackwardPass:
     def __init__(self, *, create_graph: bool) -> None:
         self.create_graph = create_graph
         self.gradients = Gradients(tracked=create_graph)
-        self._recomputed: dict[int, tuple[Any, ...]] = {}
+        self._recomputed: dict[int, Mapping[str, Any]] = {}
+        self._latest: list[int] = []  # a heap of negated serials: the last step comes first
 
     def executor(self, owner: Any) -> Any:
         """The backend whose tensors gradients are: the decorated one, or the decorator itself."""
@@ -32,53 +32,47 @@ class BackwardPass:
 
     def value(self, kept: Any, owner: Any, kind: Kind, link: Node | None) -> Any:
         """A kept value for a rule to read: not writable; tracked if the pass is recorded."""
-        primitive = self.primitive(kept)
-        read_only = owner.inner.read_only(primitive)
+        read_only = owner.inner.read_only(self.primitive(kept))
         return AutodiffTensor(read_only, link, kind, owner) if self.create_graph else read_only
 
     def primitive(self, kept: Any) -> Any:
         """A kept value, computed again if need be, of the decorated backend's type."""
-        if isinstance(kept, Unsaved):
-            raise AutodiffError("a value that was not saved cannot be read in the backward pass.")
         if not isinstance(kept, Source):
             return kept
-        (step,) = _steps([kept.node])
-        return self.outputs(step)[kept.node.slot]
+        (step,) = steps_of([kept.node])
+        return self.outputs(step)[kept.node.path]
 
-    def outputs(self, wanted: Step) -> tuple[Any, ...]:
-        """The float outputs of a step, computed again with all that it needs, by a loop."""
+    def outputs(self, wanted: Step) -> Mapping[str, Any]:
+        """The output tensors of a step, computed again with all that it needs, by a loop."""
         known = self._recomputed
         pending = [wanted]
         while pending:
             step = pending[-1]
-            missing = [s for s in _steps(step.sources()) if s.serial not in known]
+            missing = [s for s in steps_of(step.sources()) if s.serial not in known]
             if step.serial in known:
                 pending.pop()
             elif missing:
                 pending += missing
             else:
                 known[step.serial] = step.recompute(self)
+                heappush(self._latest, -step.serial)
         return known[wanted.serial]
 
     def run(self, steps: list[Step]) -> None:
-        """Runs steps in descending order; recomputed values go when nobody can ask again."""
+        """Runs steps in descending order; those that no gradient reached are left out."""
+        gradients = self.gradients
         for step in steps:
-            if any(self.gradients.has(node) for node in step.outputs):
-                self._run_step(step)
-            for serial in [s for s in self._recomputed if s >= step.serial]:
-                del self._recomputed[serial]
+            outputs = step.outputs
+            if any(gradients.has(node) for node in outputs):
+                step.run(self)
+                for node in outputs:
+                    gradients.pop(node)
+            self._forget(step.serial)
 
-    def _run_step(self, step: Step) -> None:
-        for parent in step.parents:
-            if parent is not None:
-                self.gradients.know(parent)
-        step.run(self)
-        for node in step.outputs:
-            self.gradients.pop(node)
-
-
-def _steps(nodes: Iterable[Node]) -> list[Step]:
-    return [step for step in (node.step for node in nodes) if step is not None]
+    def _forget(self, serial: int) -> None:
+        """Drops recomputed values that only this step or later ones could ask for."""
+        while self._latest and -self._latest[0] >= serial:
+            del self._recomputed[-heappop(self._latest)]
 
 
 def run_backward(
@@ -97,46 +91,11 @@ def run_backward(
             "`backward` needs a tensor with a graph, and this one has none: it was not computed "
             "from a tensor marked with `require_grad()` on an autodiff device."
         )
-    keeps = create_graph or retain_graph
-    steps = _claim(link, consume=not keeps)
     backward = BackwardPass(create_graph=create_graph)
-    try:
+    with Claim(link, consume=not (create_graph or retain_graph)) as steps:
+        inner = link.backend.inner
+        device, dtype = inner.device_of(tensor.primitive), inner.dtype_of(tensor.primitive)
         executor = backward.executor(link.backend)
-        device = link.backend.inner.device_of(tensor.primitive)
-        dtype = link.backend.inner.dtype_of(tensor.primitive)
-        ones = executor.float_ones(tuple(tensor.shape), device, dtype)
-        backward.gradients.know(link)
-        backward.gradients.add(link, ones)
+        backward.gradients.add(link, executor.float_ones(tuple(tensor.shape), device, dtype))
         backward.run(steps)
-    except BaseException:
-        if not keeps:
-            for step in steps:
-                step.consumed = False
-        raise
-    if not keeps:
-        for step in steps:
-            step.release()
-    backward.gradients.keep_leaves()
     return backward.gradients
-
-
-def _claim(root: Node, *, consume: bool) -> list[Step]:
-    """All steps that the root depends on, the last first; claimed at once if to be consumed."""
-    with _claiming:
-        found: dict[int, Step] = {}
-        pending = _steps([root])
-        while pending:
-            step = pending.pop()
-            if step.serial in found:
-                continue
-            if step.consumed:
-                raise GraphConsumedError(
-                    f"the graph reaches `{step.label}`, whose part an earlier backward pass has "
-                    "consumed; use `backward(retain_graph=True)` there to go through it again."
-                )
-            found[step.serial] = step
-            pending += _steps(parent for parent in step.parents if parent is not None)
-        if consume:
-            for step in found.values():
-                step.consumed = True
-    return [found[serial] for serial in sorted(found, reverse=True)]

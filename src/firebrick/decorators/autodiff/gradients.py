@@ -2,116 +2,107 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from firebrick.core import DispatchTensor, Shape
 from firebrick.decorators.autodiff.node import AutodiffTensor, LeafNode, Node, NodeId
 from firebrick.errors import AutodiffError, DeviceError, GradientError, KindError
+from firebrick.opset import kind_or_none
 
-
-class Registered(NamedTuple):
-    """A gradient and the backend whose tensor it is."""
-
-    value: Any
-    backend: Any
+if TYPE_CHECKING:
+    from firebrick.decorators.autodiff.long_step import LongStep
 
 
 class Gradients:
     """Gradients by leaf: what `Tensor.backward` returns and what a backward pass fills."""
 
-    __slots__ = ("_nodes", "_table", "_tracked")
+    __slots__ = ("_step", "_table", "_tracked")
 
     def __init__(self, *, tracked: bool) -> None:
-        self._table: dict[int, Registered] = {}
-        self._nodes: dict[int, Node] = {}
+        self._table: dict[int, Any] = {}
         self._tracked = tracked
+        self._step: LongStep | None = None
 
     def consume(self, node: Node) -> Any:
         """Takes the gradient of an output, of the decorated backend's type.
 
         `AutodiffError` if none was registered or the node is not tracked.
         """
+        step = self._running("consume")
+        if not node.is_tracked or node.serial != step.serial:
+            why = "is not `ops.node`" if node.is_tracked else "is not tracked"
+            raise AutodiffError(
+                f"`{step.label}` consumes the gradient of {node!r}, which {why}; `consume` takes "
+                "`ops.node`, the output of the call."
+            )
         found = self._table.pop(node.serial, None)
         if found is None:
-            why = "none was registered" if node.is_tracked else "the node is not tracked"
             raise AutodiffError(
-                f"there is no gradient to consume for {node!r}: {why}. A backward pass consumes "
-                "the gradient of `ops.node` once."
+                f"`{step.label}` consumes the gradient of `ops.node` twice; it is taken out the "
+                "first time, so keep it in a variable."
             )
-        return found.value
+        return self._executor(node).read_only(found)
 
     def register(self, node: Node | NodeId, value: Any) -> None:
-        """Adds `value` to what is registered for `node` already.
+        """Adds `value` to what is registered for `node` already; nothing for an untracked node.
 
         `GradientError` for a gradient of another shape or dtype than the node's value.
         """
-        known = self._nodes.get(node.serial) if isinstance(node, NodeId) else node
-        if known is None:
-            raise AutodiffError(f"{node!r} is no parent of the call whose backward pass runs.")
-        if not known.is_tracked:
+        step = self._running("register")
+        position = step.position(node)
+        parent = step.parents[position]
+        if parent is None:
             return
-        if self._tracked and not isinstance(value, AutodiffTensor):
+        where = f"`{step.label}` registered for input {position}, {parent!r},"
+        gradient = own_float(self._executor(parent), value)
+        if gradient is None:
             raise GradientError(
-                f"a recorded backward pass registered a {type(value).__name__} that is not on the "
-                "autodiff backend; compute gradients with the `backend` that is passed in."
+                f"{where} {described(value)}; gradients are float tensors of the `backend` that "
+                "is passed in."
             )
-        found = value.primitive if isinstance(value, AutodiffTensor) else value
-        if tuple(found.shape) != tuple(known.shape) or found.dtype != known.dtype:
-            position = f"the value of {known!r} and dtype {known.dtype}"
+        found = gradient.primitive if self._tracked else gradient
+        if tuple(found.shape) != tuple(parent.shape) or found.dtype != parent.dtype:
             raise GradientError(
-                f"a gradient of shape {list(found.shape)} and dtype {found.dtype} was registered "
-                f"for {position}; shapes and dtypes must be equal (sum broadcast dimensions with "
-                "`broadcast_shape`)."
+                f"{where} a gradient of shape {list(found.shape)} and dtype {found.dtype}, and the "
+                f"input has {list(parent.shape)} and {parent.dtype}; they must be equal (sum "
+                "broadcast dimensions with `broadcast_shape`)."
             )
-        self.add(known, value)
+        self.add(parent, gradient)
+
+    def enter(self, step: LongStep | None) -> None:
+        """From now on `consume` and `register` serve this step; None: nobody."""
+        self._step = step
 
     def add(self, node: Node, value: Any) -> None:
         """As `register`, for a gradient that is checked already."""
-        backend = node.backend if self._tracked else node.backend.inner
         known = self._table.get(node.serial)
         if known is not None:
-            value = backend.float_add(known.value, value)
-        self._table[node.serial] = Registered(value, backend)
-
-    def know(self, node: Node) -> None:
-        """Makes a node known by its id."""
-        self._nodes[node.serial] = node
+            value = self._executor(node).float_add(known, value)
+        self._table[node.serial] = value
 
     def pop(self, node: Node) -> Any:
         """The gradient of a node, taken out; None if there is none."""
-        found = self._table.pop(node.serial, None)
-        return None if found is None else found.value
+        return self._table.pop(node.serial, None)
 
     def has(self, node: Node) -> bool:
-        """Whether a gradient is registered."""
+        """Whether a gradient is there."""
         return node.serial in self._table
-
-    def keep_leaves(self) -> None:
-        """Leaves only gradients of marked leaves, and forgets the graph."""
-        for serial, node in self._nodes.items():
-            if not node.is_leaf:
-                self._table.pop(serial, None)
-        self._nodes.clear()
 
     def get(self, tensor: DispatchTensor) -> DispatchTensor | None:
         """The gradient of a leaf, None if there is none."""
         leaf = _leaf_of(tensor)
-        found = None if leaf is None else self._table.get(leaf.serial)
-        return None if found is None else DispatchTensor(found.value, "float", found.backend)
+        return None if leaf is None else _dispatched(leaf, self._table.get(leaf.serial))
 
     def remove(self, tensor: DispatchTensor) -> DispatchTensor | None:
         """As `get`, and takes it out."""
-        found = self.get(tensor)
         leaf = _leaf_of(tensor)
-        if leaf is not None:
-            self._table.pop(leaf.serial, None)
-        return found
+        return None if leaf is None else _dispatched(leaf, self._table.pop(leaf.serial, None))
 
     def replace(self, tensor: DispatchTensor, value: DispatchTensor) -> None:
         """Sets the gradient of a leaf.
 
-        `GradientError` unless `value` has the leaf's shape and dtype, `DeviceError` unless it is
-        a tensor of the leaf's backend, `KindError` unless it is a float.
+        `GradientError` unless `value` has the leaf's shape and dtype, `DeviceError` unless it
+        lives where the leaf does and under no other strategy, `KindError` unless it is a float.
         """
         leaf = _leaf_of(tensor)
         if leaf is None:
@@ -119,26 +110,63 @@ class Gradients:
                 "`grad_replace` takes a marked leaf; call `require_grad()` on the tensor first."
             )
         if value.kind != "float":
-            raise KindError(f"a gradient is a float tensor; got a tensor of kind {value.kind}.")
-        if value.backend not in (leaf.backend, leaf.backend.inner):
+            raise KindError(
+                f"`grad_replace`: a gradient is a float tensor; got a tensor of kind {value.kind}."
+            )
+        if value.backend not in (leaf.backend, leaf.backend.inner) or value.device != tensor.device:
             raise DeviceError(
-                f"the gradient lives on {value.device}, its leaf on {tensor.device}; move it with "
-                "`.to(...)`."
+                f"`grad_replace`: the gradient lives on {value.device!r}, its leaf on "
+                f"{tensor.device!r}; move it with `.to(...)`, or take it off another strategy "
+                "with `.inner()`."
             )
         if value.shape != Shape(leaf.shape) or value.dtype is not tensor.dtype:
             raise GradientError(
-                f"a gradient has its leaf's shape {list(leaf.shape)} and dtype {tensor.dtype}; got "
-                f"{list(value.shape)} and {value.dtype}."
+                f"`grad_replace`: a gradient has its leaf's shape {list(leaf.shape)} and dtype "
+                f"{tensor.dtype}; got {list(value.shape)} and {value.dtype}."
             )
-        self._table[leaf.serial] = Registered(value.primitive, value.backend)
+        self._table[leaf.serial] = value.primitive
 
     def __len__(self) -> int:
         return len(self._table)
 
     def __repr__(self) -> str:
-        return f"Gradients(of {len(self)} leaves)"
+        return f"Gradients(of {len(self)} {'leaf' if len(self) == 1 else 'leaves'})"
+
+    def _executor(self, node: Node) -> Any:
+        return node.backend if self._tracked else node.backend.inner
+
+    def _running(self, asked: str) -> LongStep:
+        if self._step is None:
+            raise AutodiffError(
+                f"`{asked}` is for the `backward` of a `Backward`, while it runs; afterwards "
+                "`tensor.grad(gradients)` reads a gradient and `tensor.grad_replace` sets one."
+            )
+        return self._step
 
 
-def _leaf_of(tensor: DispatchTensor) -> Node | None:
+def own_float(executor: Any, value: Any) -> Any:
+    """`value` as a float tensor of this backend, scalars of its library wrapped; None if none."""
+    adopted = executor.adopt(value)
+    if kind_or_none(executor, adopted) != "float":
+        return None
+    foreign = executor.is_autodiff and adopted.owner is not executor
+    return None if foreign else adopted
+
+
+def described(value: Any) -> str:
+    """What to call a value that is no gradient."""
+    name = type(value).__name__
+    dtype = getattr(value, "dtype", None)
+    return f"a {name}" if dtype is None else f"a {name} of dtype {dtype}"
+
+
+def _leaf_of(tensor: DispatchTensor) -> LeafNode | None:
     link = getattr(tensor.primitive, "link", None)
     return link if isinstance(link, LeafNode) else None
+
+
+def _dispatched(leaf: LeafNode, value: Any) -> DispatchTensor | None:
+    if value is None:
+        return None
+    backend = leaf.backend if isinstance(value, AutodiffTensor) else leaf.backend.inner
+    return DispatchTensor(value, "float", backend)

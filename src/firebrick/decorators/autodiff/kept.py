@@ -1,4 +1,8 @@
-"""What a step keeps of a tensor: its value, where to recompute it, or only its spec."""
+"""What a step keeps of a tensor: its value, where to recompute it, or only its spec.
+
+All three tell shape and native dtype. A tracked tensor whose value nobody asked for is represented
+by its node, which the step holds anyway.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ class Source:
 
 
 class Unsaved(NamedTuple):
-    """Shape and native dtype of a tensor whose value nobody asked for."""
+    """Shape and native dtype of an untracked tensor whose value nobody asked for."""
 
     shape: tuple[int, ...]
     dtype: Any
@@ -36,7 +40,12 @@ def keep(tensor: AutodiffTensor) -> Any:
     return tensor.primitive
 
 
-def unsaved(tensor: AutodiffTensor) -> Unsaved:
+def unsaved(tensor: AutodiffTensor) -> Node | Unsaved:
     """Only the spec."""
     primitive = tensor.primitive
-    return Unsaved(primitive.shape, primitive.dtype)
+    return tensor.link or Unsaved(primitive.shape, primitive.dtype)
+
+
+def is_saved(kept: Any) -> bool:
+    """Whether a value can be had from what was kept."""
+    return not isinstance(kept, Node | Unsaved)

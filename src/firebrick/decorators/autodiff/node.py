@@ -7,6 +7,7 @@ grow with creation; a parent's is always smaller, so descending order is a topol
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable, Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from firebrick.decorators.autodiff.backward_pass import BackwardPass
 
 next_serial = count(1).__next__
+
+Noted = Callable[[], Any]
+"""Gives a value that was noted, None once it is gone."""
 
 
 class NodeId:
@@ -40,10 +44,10 @@ class NodeId:
 class Node:
     """A value of the graph: its place, its backend, and its shape and native dtype."""
 
-    __slots__ = ("__weakref__", "_value", "backend", "dtype", "serial", "shape")
+    __slots__ = ("__weakref__", "_noted", "backend", "dtype", "serial", "shape")
     is_leaf = False
     is_tracked = True
-    _value: weakref.ref[Any]
+    _noted: Noted
 
     def __init__(self, backend: Any, shape: tuple[int, ...], dtype: Any) -> None:
         self.serial = next_serial()
@@ -62,21 +66,33 @@ class Node:
         return None
 
     @property
-    def slot(self) -> int:
-        """Which output of the step the value is."""
-        return 0
+    def path(self) -> str:
+        """Which output of the step the value is: `out`, or `out.0.coords`."""
+        return "out"
 
     def note(self, value: Any) -> None:
-        """Remembers which value the node was asked for, without keeping it alive."""
-        self._value = weakref.ref(value)
+        """Remembers which value the node was last asked for, without keeping it alive."""
+        self._noted = noted(value)
 
-    def stands_for(self, value: Any) -> bool:
-        """Whether `value` is the very object that was noted."""
-        noted = getattr(self, "_value", None)
-        return noted is not None and noted() is value
+    @property
+    def noted(self) -> Noted:
+        """The value the node was last asked for."""
+        return getattr(self, "_noted", _nothing)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.serial}, shape {list(self.shape)}>"
+
+
+def noted(value: Any) -> Noted:
+    """A way back to `value` that does not keep it alive; to None where its type forbids that."""
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return _nothing
+
+
+def _nothing() -> None:
+    return None
 
 
 class LeafNode(Node):
@@ -87,7 +103,7 @@ class LeafNode(Node):
 
 
 class UntrackedNode(Node):
-    """Stands for every tensor without history; one per backend."""
+    """Stands for a tensor without history."""
 
     __slots__ = ()
     is_tracked = False
@@ -96,7 +112,7 @@ class UntrackedNode(Node):
 class Step(Node):
     """One recorded call. With a single output it is that output's node itself."""
 
-    __slots__ = ("consumed", "parents")
+    __slots__ = ("consumed", "holders", "parents")
 
     def __init__(
         self, backend: Any, parents: tuple[Node | None, ...], shape: tuple[int, ...], dtype: Any
@@ -107,6 +123,7 @@ class Step(Node):
         self.dtype = dtype
         self.parents = parents
         self.consumed = False
+        self.holders = 0
 
     @property
     def step(self) -> Step | None:
@@ -129,11 +146,11 @@ class Step(Node):
         return (self,)
 
     def run(self, backward: BackwardPass) -> None:
-        """Takes the gradients of the outputs and registers one for every tracked parent."""
+        """Takes the gradients of the outputs and adds one for every tracked parent."""
         raise NotImplementedError
 
-    def recompute(self, backward: BackwardPass) -> tuple[Any, ...]:
-        """The float outputs again, of the decorated backend's type."""
+    def recompute(self, backward: BackwardPass) -> Mapping[str, Any]:
+        """The output tensors again by path, of the decorated backend's type."""
         raise NotImplementedError
 
     def sources(self) -> tuple[Node, ...]:
@@ -148,17 +165,17 @@ class Step(Node):
 class OutputNode(Node):
     """One of several outputs of a step; made anew whenever it is needed."""
 
-    __slots__ = ("_slot", "_step")
+    __slots__ = ("_path", "_step")
 
     def __init__(
-        self, step: Step, slot: int, serial: int, shape: tuple[int, ...], dtype: Any
+        self, step: Step, path: str, serial: int, shape: tuple[int, ...], dtype: Any
     ) -> None:
         self.serial = serial
         self.backend = step.backend
         self.shape = shape
         self.dtype = dtype
         self._step = step
-        self._slot = slot
+        self._path = path
 
     @property
     def step(self) -> Step | None:
@@ -166,9 +183,9 @@ class OutputNode(Node):
         return self._step
 
     @property
-    def slot(self) -> int:
-        """Which of the float outputs, from 0."""
-        return self._slot
+    def path(self) -> str:
+        """Which of the outputs."""
+        return self._path
 
 
 class AutodiffTensor:
@@ -188,12 +205,12 @@ class AutodiffTensor:
 
     @property
     def node(self) -> Node:
-        """The place in the graph; a stand-in shared by all tensors that are not tracked."""
-        link = self.link
-        if link is None:
-            return self.owner.untracked
-        link.note(self.primitive)
-        return link
+        """The place in the graph; a new stand-in each time if the tensor is not tracked."""
+        primitive, node = self.primitive, self.link
+        if node is None:
+            node = UntrackedNode(self.owner, primitive.shape, primitive.dtype)
+        node.note(primitive)
+        return node
 
     @property
     def is_tracked(self) -> bool:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from firebrick.core import BalancedCheckpointing
+from firebrick.core import BalancedCheckpointing, CheckpointStrategy
+from firebrick.decorators.autodiff.gradients import described, own_float
 from firebrick.decorators.autodiff.kept import keep
-from firebrick.decorators.autodiff.long_step import Checkpointer, LongStep, Ops
+from firebrick.decorators.autodiff.long_step import (
+    Checkpointer,
+    Input,
+    Kept,
+    LongStep,
+    Ops,
+    Retro,
+)
 from firebrick.decorators.autodiff.node import AutodiffTensor, Node, NodeId, next_serial
 from firebrick.errors import AutodiffError, KindError
-from firebrick.opset import kind_or_none
 
 if TYPE_CHECKING:
     from firebrick.backend import Backend
-    from firebrick.core import CheckpointStrategy
     from firebrick.decorators.autodiff.gradients import Gradients
 
 S = TypeVar("S")
@@ -34,14 +40,38 @@ class Backward(Generic[S]):
     def prepare(cls, checkpointing: type[CheckpointStrategy], *nodes: Node) -> Prep[S]:
         """Starts recording a call whose inputs have these nodes.
 
-        `AutodiffError` without nodes: a call without inputs has no backward pass.
+        `AutodiffError` for a strategy that is none, and unless the nodes are of one backend.
         """
-        if not nodes:
-            raise AutodiffError(
-                f"`{cls.__name__}.prepare` takes the nodes of the inputs, such as `x.node`; got "
-                "none."
-            )
+        _check_strategy(cls.__name__, checkpointing)
+        _check_nodes(cls.__name__, nodes)
         return Prep(_Recording(cls, checkpointing, nodes))
+
+
+def _check_strategy(name: str, checkpointing: Any) -> None:
+    if not (isinstance(checkpointing, type) and issubclass(checkpointing, CheckpointStrategy)):
+        raise AutodiffError(
+            f"`{name}.prepare` takes the strategy first, `self.checkpointing`; got "
+            f"{checkpointing!r}."
+        )
+
+
+def _check_nodes(name: str, nodes: tuple[Any, ...]) -> None:
+    if not nodes:
+        raise AutodiffError(
+            f"`{name}.prepare` takes the nodes of the inputs, such as `x.node`; got none."
+        )
+    for node in nodes:
+        if not isinstance(node, Node):
+            raise AutodiffError(
+                f"`{name}.prepare` takes the nodes of the inputs, such as `x.node`; got a "
+                f"{type(node).__name__}."
+            )
+        if node.backend is not nodes[0].backend:
+            raise AutodiffError(
+                f"`{name}.prepare` takes nodes of one backend; got some of `{nodes[0].backend}` "
+                f"({nodes[0].backend.checkpointing.__name__}) and of `{node.backend}` "
+                f"({node.backend.checkpointing.__name__})."
+            )
 
 
 @dataclass(slots=True)
@@ -53,6 +83,16 @@ class _Recording:
     nodes: tuple[Node, ...]
     retro_forward: Callable[..., Any] | None = None
     retro_parents: tuple[AutodiffTensor, ...] = ()
+    inputs: tuple[Input, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Noted now: the next call of an operation may note another view of the same value.
+        self.inputs = tuple(Input(node.serial, node.noted) for node in self.nodes)
+
+    @property
+    def label(self) -> str:
+        """How errors name the call."""
+        return self.backward.__name__
 
     @property
     def owner(self) -> Any:
@@ -66,18 +106,38 @@ class _Recording:
 
     def output(self, output: Any, link: Node | None) -> AutodiffTensor:
         """The call's result, `output` being of the decorated backend's type."""
-        return AutodiffTensor(self.checked(output), link, "float", self.owner)
+        return AutodiffTensor(output, link, "float", self.owner)
 
     def checked(self, output: Any) -> Any:
         """`output` if it is a float tensor of the decorated backend."""
         inner = self.owner.inner
-        adopted = inner.adopt(output)
-        if kind_or_none(inner, adopted) != "float":
+        found = own_float(inner, output)
+        if found is None:
             raise KindError(
-                f"`{self.backward.__name__}` finished with a {type(output).__name__}; `finish` "
-                f"takes a float tensor of `{inner}`, the decorated backend (`x.primitive`, not `x`)."
+                f"`{self.label}` finished with {described(output)}; `finish` takes a float tensor "
+                f"of `{inner}`, the decorated backend (`x.primitive`, not `x`)."
             )
-        return adopted
+        return found
+
+    def own(self, tensor: Any, method: str) -> AutodiffTensor:
+        """`tensor` if it is one of the call's autodiff backend."""
+        if not isinstance(tensor, AutodiffTensor) or tensor.owner is not self.owner:
+            raise AutodiffError(
+                f"`{self.label}`: `{method}` takes `AutodiffTensor`s of `{self.owner}` (`x`, not "
+                f"`x.primitive`); got {described(tensor)}."
+            )
+        return tensor
+
+    def keep(self, tensor: AutodiffTensor) -> Any:
+        """Its value or, if an input and so part of the graph, where to recompute it from."""
+        return keep(tensor) if tensor.link in self.nodes else tensor.primitive
+
+    def retro(self) -> Retro | None:
+        """How to compute the output again under a strategy that does so."""
+        if self.retro_forward is None or not issubclass(self.checkpointing, BalancedCheckpointing):
+            return None
+        parents = tuple(self.keep(parent) for parent in self.retro_parents)
+        return Retro(self.retro_forward, parents)
 
 
 class UntrackedPrep:
@@ -88,7 +148,7 @@ class UntrackedPrep:
 
     def finish(self, output: Any) -> AutodiffTensor:
         """Wraps `output`, of the decorated backend's type."""
-        return self._recording.output(output, None)
+        return self._recording.output(self._recording.checked(output), None)
 
 
 class TrackedPrep(Generic[S]):
@@ -96,31 +156,24 @@ class TrackedPrep(Generic[S]):
 
     def __init__(self, recording: _Recording) -> None:
         self._recording = recording
-        self._kept: dict[int, tuple[Any, AutodiffTensor]] = {}
+        self._kept: dict[NodeId, Kept] = {}
 
     def checkpoint(self, tensor: AutodiffTensor) -> NodeId:
         """Asks for the value of `tensor` in backward: saved, or recomputed."""
-        serial = next_serial()
-        self._kept[serial] = (keep(tensor), tensor)
-        return NodeId(serial)
+        recording = self._recording
+        link = recording.own(tensor, "checkpoint").link
+        name = NodeId(next_serial()) if link is None else link.id
+        self._kept[name] = Kept(recording.keep(tensor), tensor.kind, link)
+        return name
 
     def finish(self, state: S, output: Any) -> AutodiffTensor:
         """Records the call; `output` is of the decorated backend's type."""
         recording = self._recording
         value = recording.checked(output)
-        recomputes = (
-            recording.retro_forward is not None and recording.checkpointing is BalancedCheckpointing
-        )
         step = LongStep(
-            recording.owner,
-            tuple(node if node.is_tracked else None for node in recording.nodes),
-            recording.backward(),
-            {serial: (kept, t.kind, t.link) for serial, (kept, t) in self._kept.items()},
-            state,
-            recording.retro_forward if recomputes else None,
-            tuple(keep(parent) for parent in recording.retro_parents) if recomputes else (),
-            value,
-        )
+            recording.nodes, recording.inputs, recording.backward(), dict(self._kept), state,
+            recording.retro(), value,
+        )  # fmt: skip
         return recording.output(value, step)
 
 
@@ -173,8 +226,14 @@ class MemoryBoundPrep(Generic[S]):
 
     def parents(self, *tensors: AutodiffTensor) -> BoundPrep[S]:
         """The tensors whose values `recompute` receives, in this order."""
-        self._recording.retro_parents = tensors
-        return BoundPrep(self._recording)
+        recording = self._recording
+        if recording.retro_forward is None:
+            raise AutodiffError(
+                f"`{recording.label}` is memory bound without `retro_forward`; say how to compute "
+                "the output again with `.retro_forward(...)` before `.parents(...)`."
+            )
+        recording.retro_parents = tuple(recording.own(tensor, "parents") for tensor in tensors)
+        return BoundPrep(recording)
 
 
 class Prep(Generic[S]):

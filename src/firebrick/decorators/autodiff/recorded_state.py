@@ -1,66 +1,87 @@
 """State of a long-form backward pass on a recorded pass: its tensors stand for tracked ones.
 
 A tensor in the state that is the output, or the value of an input, becomes the tracked tensor. Any
-other tensor would silently count as a constant, so it is refused.
+other float tensor would silently count as a constant, so it is refused.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import enum
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import Any, cast
 
 from firebrick.core import Device, Distribution, DType, TensorSpec
 from firebrick.decorators.autodiff.node import AutodiffTensor, Node, NodeId
 from firebrick.errors import AutodiffError
-
-if TYPE_CHECKING:
-    from firebrick.decorators.autodiff.long_step import LongStep
+from firebrick.opset import kind_or_none
 
 _PLAIN = (
     None | int | float | complex | str | bytes | slice | range | type | enum.Enum
-    | NodeId | Node | DType | Device | Distribution | TensorSpec
+    | NodeId | Node | DType | Device | Distribution | TensorSpec | AutodiffTensor
 )  # fmt: skip
 
 
-def tracked_state(step: LongStep, state: Any, kept: list[tuple[Any, Node]]) -> Any:
-    """The state with tracked tensors; `AutodiffError` for tensors and objects it cannot place.
+class StateReader:
+    """Rebuilds a state; looked into are tuples, lists, dicts and dataclasses."""
 
-    Looked into: tuples, lists, dicts and dataclasses.
-    """
-    owner = step.backend
-    inner = owner.inner
-    links = {id(value): link for value, link in kept}
-    nodes: list[Node] = [step, *(parent for parent in step.parents if parent is not None)]
+    def __init__(self, label: str, owner: Any, native_dtype: Any) -> None:
+        self._label = label
+        self._owner = owner
+        self._plain = _PLAIN | type(native_dtype).__mro__[-2]  # NumPy has a class per dtype
+        self._known: dict[int, tuple[Any, Node | None]] = {}
 
-    def replaced(value: Any) -> Any:
-        kind = cast("type[Any]", type(value))  # `type` of an unknown value is unknown to pyright
-        if issubclass(kind, AutodiffTensor | _PLAIN):
+    def know(self, value: Any, link: Node | None) -> None:
+        """`value` stands for a tensor with this place in the graph; the first to say so counts."""
+        self._known.setdefault(id(value), (value, link))
+
+    def read(self, value: Any) -> Any:
+        """`value` with tracked tensors; `AutodiffError` for what cannot be placed."""
+        inner = self._owner.inner
+        tensor = inner.adopt(value)
+        kind = kind_or_none(inner, tensor)
+        if kind is not None and (tensor is value or kind == "float"):
+            return AutodiffTensor(tensor, self._link(value, kind), kind, self._owner)
+        # What is left of a kind are whole numbers and truth values of the library.
+        if kind is not None or isinstance(value, self._plain):
             return value
-        if issubclass(kind, inner.native):
-            return _tracked(value)
+        return self._rebuilt(value)
+
+    def _rebuilt(self, value: Any) -> Any:
+        kind = cast("type[Any]", type(value))
         if issubclass(kind, tuple | list):
-            items: list[Any] = [replaced(item) for item in value]
-            rebuilt: Any = kind(*items) if hasattr(kind, "_fields") else kind(items)
-            return rebuilt
+            items = [self.read(item) for item in value]
+            make = cast("Callable[..., Any]", kind)
+            return make(*items) if hasattr(value, "_fields") else make(items)
         if issubclass(kind, dict):
-            return {key: replaced(item) for key, item in value.items()}
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            names = [field.name for field in dataclasses.fields(value)]
-            return dataclasses.replace(value, **{n: replaced(getattr(value, n)) for n in names})
+            rebuilt = copy.copy(value)
+            rebuilt.update({key: self.read(item) for key, item in value.items()})
+            return rebuilt
+        if dataclasses.is_dataclass(kind):
+            return self._rebuilt_dataclass(value, kind)
         raise AutodiffError(
-            f"`{step.label}` keeps a {type(value).__name__} in its state, which a recorded "
-            "backward pass cannot look into; keep tuples, lists, dicts or dataclasses."
+            f"`{self._label}` keeps a {kind.__name__} in its state, which a recorded backward pass "
+            "cannot look into; keep tuples, lists, dicts or dataclasses."
         )
 
-    def _tracked(value: Any) -> AutodiffTensor:
-        link = links.get(id(value)) or next((n for n in nodes if n.stands_for(value)), None)
-        kind = inner.kind_of(value)
-        if link is None and kind == "float":
-            raise AutodiffError(
-                f"`{step.label}` keeps a float tensor in its state that is neither its output nor "
-                "an input, so a recorded backward pass would take it for a constant; keep the id of `prep.checkpoint(tensor)` instead."
-            )
-        return AutodiffTensor(value, link if kind == "float" else None, kind, owner)
+    def _rebuilt_dataclass(self, value: Any, kind: type[Any]) -> Any:
+        """Without `__init__`, which may want other arguments than fields."""
+        rebuilt: Any = object.__new__(kind)
+        for name, item in getattr(value, "__dict__", {}).items():
+            object.__setattr__(rebuilt, name, item)
+        for field in dataclasses.fields(kind):
+            object.__setattr__(rebuilt, field.name, self.read(getattr(value, field.name)))
+        return rebuilt
 
-    return replaced(state)
+    def _link(self, value: Any, kind: str) -> Node | None:
+        known = self._known.get(id(value))
+        if kind != "float":
+            return None
+        if known is None:
+            raise AutodiffError(
+                f"`{self._label}` keeps a float tensor in its state that is neither its output nor "
+                "an input, so a recorded backward pass would take it for a constant; keep the id "
+                "of `prep.checkpoint(tensor)` instead, or a Python number."
+            )
+        return known[1]

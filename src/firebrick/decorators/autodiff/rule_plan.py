@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from firebrick.opset import Leaf, Operation, kind_or_none, leaves
-from firebrick.opset.traversal import compile_convert
+from firebrick.errors import GradientError, KindError
+from firebrick.opset import GradientRule, Leaf, Misfit, Operation, kind_or_none, leaves
+from firebrick.opset.nodes import (
+    Node,
+    OptionalNode,
+    TensorNode,
+    UnionNode,
+    children,
+    tensor_nodes,
+)
+from firebrick.opset.traversal import Convert, compile_convert
 
 if TYPE_CHECKING:
     from firebrick.core import Kind
 
 
 class Place:
-    """Stands for a tensor input where the structure of an argument is remembered."""
+    """Stands for a tensor where the structure around it is remembered."""
 
     __slots__ = ("index",)
 
@@ -44,6 +54,18 @@ class Layout:
         """Positions of the float inputs."""
         return tuple(i for i, kind in enumerate(self.kinds) if kind == "float")
 
+    def holds(self, path: str) -> bool:
+        """Whether a tensor is there, or below."""
+        return path in self.index or any(known.startswith(f"{path}.") for known in self.paths)
+
+
+class Returned(NamedTuple):
+    """One tensor that the decorated backend returned."""
+
+    path: str
+    kind: Kind
+    value: Any
+
 
 class RulePlan:
     """A rule on one autodiff backend."""
@@ -52,25 +74,23 @@ class RulePlan:
         self,
         operation: Operation,
         owner: Any,
+        rule: GradientRule,
         function: Callable[..., Any],
-        save: tuple[str, ...],
         call: Callable[..., Any],
         instances: tuple[Any, Any],
-        *,
-        recomputes: bool,
     ) -> None:
         self.operation = operation
         self.owner = owner
-        self.function = function
-        self.save = save
+        self.save = rule.save
         self.call = call
         """The operation on the decorated backend."""
-        self.instances = instances
-        """What `self` is in the rule: in a plain backward pass, and in a recorded one."""
-        self.recomputes = recomputes
+        self.recomputes = rule.cost == "memory" and owner.recomputes and not operation.is_async
         held = operation.tensor_parameters
-        self.plain = tuple(p.name for p in operation.parameters if p not in held)
-        self._converts = {p.name: compile_convert(p.node, p.name) for p in held}
+        self.converts = {p.name: compile_convert(p.node, p.name) for p in held}
+        self.plain = tuple(p.name for p in operation.parameters if p.name not in self.converts)
+        self.convert_output = compile_convert(operation.returns, operation.label)
+        self._function = function
+        self._instances = instances
 
     def saves(self, path: str) -> bool:
         """Whether the rule asks for a path, or for a structure around it."""
@@ -80,32 +100,121 @@ class RulePlan:
         """Whether a tensor input is kept with its value."""
         return self.recomputes or self.saves(path)
 
+    @cached_property
+    def saved_outputs(self) -> tuple[str, ...]:
+        """What the rule asks for that the call returns."""
+        return tuple(name for name in self.save if name.split(".")[0] == "out")
+
     @property
     def keeps_outputs(self) -> bool:
         """Whether saved outputs are kept rather than computed again."""
-        return not self.recomputes and any(name.split(".")[0] == "out" for name in self.save)
+        return bool(self.saved_outputs) and not self.recomputes
+
+    @cached_property
+    def possible(self) -> tuple[str, ...]:
+        """Every path where some call has floats, structures around them included."""
+        found: list[str] = []
+        for parameter in self.operation.tensor_parameters:
+            found += _float_places(parameter.node, parameter.name, frozenset())
+        return tuple(dict.fromkeys(found))
+
+    def run(self, saved: Any, grads: list[Any], need: Any, *, recorded: bool) -> Any:
+        """The rule's answer; `recorded` says that its own operations are recorded."""
+        instance = self._instances[recorded]
+        if self._takes_need_by_name:
+            return self._function(instance, saved, *grads, need=need)
+        if self.operation.float_outputs is None:
+            self._check_count(len(grads))
+        return self._function(instance, saved, *grads, need)
+
+    @cached_property
+    def _takes_need_by_name(self) -> bool:
+        """`(self, saved, *grads, need)`: how many outputs there are, only the call knows."""
+        need = inspect.signature(self._function).parameters.get("need")
+        return need is not None and need.kind is inspect.Parameter.KEYWORD_ONLY
+
+    def _check_count(self, count: int) -> None:
+        signature = inspect.signature(self._function)
+        try:
+            signature.bind(None, None, *[None] * count, None)
+        except TypeError:
+            raise GradientError(
+                f"the gradient of `{self.operation.label}` takes one gradient per float output, "
+                f"and this call has {count}; write `(self, saved, *grads, need)` instead of "
+                f"`{signature}`."
+            ) from None
 
     def arguments(
         self, layout: Layout, plain: tuple[Any, ...], value: Callable[[int], Any]
-    ) -> dict[str, Any]:
-        """The arguments of a call, with `value(position)` for every tensor."""
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """A call's arguments, positional and by keyword, with `value(position)` for tensors."""
         found = dict(zip(self.plain, plain, strict=True))
+        for name in self.converts:
+            found[name] = self.argument(layout, name, value)
+        parameters = self.operation.parameters
+        positional = [found[p.name] for p in parameters if not p.keyword_only]
+        return positional, {p.name: found[p.name] for p in parameters if p.keyword_only}
 
-        def fill(place: Any, node: Any) -> Any:
-            return value(place.index) if isinstance(place, Place) else place
+    def argument(self, layout: Layout, name: str, value: Callable[[int], Any]) -> Any:
+        """One tensor-holding argument, with `value(position)` for tensors."""
+        return filled(self.converts[name], layout.arguments[name], value)
 
-        for name, convert in self._converts.items():
-            found[name] = convert(layout.arguments[name], fill)
-        return found
-
-    def outputs(self, out: Any) -> list[tuple[str, Kind, Any]]:
-        """Path, kind and value of every tensor that the decorated backend returned."""
+    def is_tensor(self, value: Any) -> bool:
+        """Whether the decorated backend has such a tensor, or scalar."""
         inner = self.owner.inner
-        found: list[tuple[str, Kind, Any]] = []
+        return kind_or_none(inner, inner.adopt(value)) is not None
+
+    def outputs(self, out: Any) -> list[Returned]:
+        """Every tensor that the decorated backend returned; `KindError` for another structure."""
+        inner = self.owner.inner
+        found: list[Returned] = []
         for leaf in leaves(out, self.operation.returns, "out"):
-            if isinstance(leaf, Leaf):
-                value = inner.adopt(leaf.value)
-                kind = kind_or_none(inner, value)
-                if kind is not None:
-                    found.append((leaf.path, kind, value))
+            if isinstance(leaf, Misfit):
+                raise KindError(
+                    f"`{self.operation.label}`: its implementation on `{inner}` returned a "
+                    f"{type(leaf.value).__name__} where `{leaf.path}` is declared {leaf.expected}."
+                )
+            found += self._returned(leaf)
         return found
+
+    def _returned(self, leaf: Leaf) -> list[Returned]:
+        inner = self.owner.inner
+        value = inner.adopt(leaf.value)
+        kind = kind_or_none(inner, value)
+        if isinstance(leaf.node, TensorNode) and kind != leaf.node.kind:
+            raise KindError(wrong_kind(self.operation, inner, leaf.path, value, leaf.node.kind))
+        return [] if kind is None else [Returned(leaf.path, kind, value)]
+
+
+def wrong_kind(operation: Operation, backend: Any, path: str, value: Any, declared: str) -> str:
+    """What to say of an output that is no tensor of the declared kind."""
+    kind = kind_or_none(backend, value)
+    found = f"a {type(value).__name__}" if kind is None else f"a tensor of kind {kind}"
+    return (
+        f"`{operation.label}`: its implementation on `{backend}` returned {found} where `{path}` "
+        f"is declared a tensor of kind {declared}."
+    )
+
+
+def filled(convert: Convert, skeleton: Any, value: Callable[[int], Any]) -> Any:
+    """A structure with `value(position)` in every `Place`."""
+
+    def fill(place: Any, node: Node) -> Any:
+        return value(place.index) if isinstance(place, Place) else place
+
+    return convert(skeleton, fill)
+
+
+def _float_places(node: Node, path: str, seen: frozenset[Any]) -> Iterator[str]:
+    """A path and those below it where floats can be; a recursive struct is entered once."""
+    if not any(found.kind == "float" for found in tensor_nodes(node)):
+        return
+    yield path
+    struct = getattr(node, "struct", None)
+    if struct in seen:
+        return
+    seen |= {struct} - {None}
+    within = isinstance(node, OptionalNode | UnionNode)  # their parts have the path of the whole
+    for name, child in children(node):
+        if name or within:
+            yield from _float_places(child, f"{path}.{name}" if name else path, seen)

@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from firebrick.decorators.autodiff.kept import Source
-from firebrick.decorators.autodiff.node import AutodiffTensor, Node, OutputNode, Step, next_serial
-from firebrick.decorators.autodiff.reduce_broadcast import broadcast_shape
-from firebrick.decorators.autodiff.rule_plan import Layout, Place, RulePlan
+from firebrick.decorators.autodiff.node import Node, OutputNode, Step, next_serial
+from firebrick.decorators.autodiff.rule_plan import Layout, Returned, RulePlan, filled
+from firebrick.decorators.autodiff.rule_result import RuleResult
 from firebrick.decorators.autodiff.saved import Saved
-from firebrick.errors import GradientError, ShapeError
 from firebrick.opset import Need
 
 if TYPE_CHECKING:
     from firebrick.core import Kind
     from firebrick.decorators.autodiff.backward_pass import BackwardPass
 
-Results: TypeAlias = "Mapping[str, tuple[Kind, Any]]"
+
+class Output(NamedTuple):
+    """One output tensor of a call with several: a node if it is a float, else a serial of 0."""
+
+    path: str
+    kind: Kind
+    serial: int
+    shape: tuple[int, ...]
+    dtype: Any
 
 
 class RuleStep(Step):
     """One call with what its rule needs.
 
     `kept` has an entry per tensor input (`kept.py` says of what types), `plain` the ordinary
-    arguments; `results` are the saved outputs: a 1-tuple where the operation returns one tensor,
-    else kind and value by path; None where nothing is saved.
+    arguments; `results` are the saved outputs by path, None where nothing is saved. `skeleton` is
+    the structure of the outputs, with a `Place` for every tensor, if the rule asks for a structure.
     """
 
-    __slots__ = ("_split", "kept", "layout", "plain", "plan", "results")
+    __slots__ = ("_outputs", "kept", "layout", "plain", "plan", "results", "skeleton")
 
     def __init__(
         self,
@@ -37,7 +44,7 @@ class RuleStep(Step):
         parents: tuple[Node | None, ...],
         kept: tuple[Any, ...],
         plain: tuple[Any, ...],
-        results: tuple[Any] | Results | None,
+        results: Mapping[str, Any] | None,
         shape: tuple[int, ...],
         dtype: Any,
     ) -> None:
@@ -47,12 +54,14 @@ class RuleStep(Step):
         self.dtype = dtype
         self.parents = parents
         self.consumed = False
+        self.holders = 0
         self.plan = plan
         self.layout = layout
         self.kept = kept
         self.plain = plain
         self.results = results
-        self._split: tuple[tuple[str, int, tuple[int, ...], Any], ...] | None = None
+        self.skeleton: Any = None
+        self._outputs: tuple[Output, ...] | None = None
 
     @property
     def recomputes(self) -> bool:
@@ -67,115 +76,74 @@ class RuleStep(Step):
     @property
     def outputs(self) -> tuple[Node, ...]:
         """The nodes of the float outputs."""
-        if self._split is None:
+        if self._outputs is None:
             return (self,)
         return tuple(
-            OutputNode(self, slot, serial, shape, dtype)
-            for slot, (_, serial, shape, dtype) in enumerate(self._split)
+            OutputNode(self, path, serial, shape, dtype)
+            for path, kind, serial, shape, dtype in self._outputs
+            if kind == "float"
         )
 
-    def split(self, outputs: list[tuple[str, Any]]) -> tuple[Node, ...]:
-        """Gives the step these float outputs, by path and value, and returns their nodes."""
-        self._split = tuple((p, next_serial(), v.shape, v.dtype) for p, v in outputs)
-        return self.outputs
+    def split(self, returned: list[Returned]) -> None:
+        """Gives the step these outputs, each float one with a node."""
+        self._outputs = tuple(
+            Output(path, kind, next_serial() if kind == "float" else 0, value.shape, value.dtype)
+            for path, kind, value in returned
+        )
 
     def release(self) -> None:
         """Drops parents and everything kept."""
         self.parents = ()
         self.kept = ()
+        self.plain = ()
         self.results = None
+        self.skeleton = None
 
     def sources(self) -> tuple[Node, ...]:
         """Nodes whose values recomputing needs."""
         return tuple(kept.node for kept in self.kept if isinstance(kept, Source))
 
-    def recompute(self, backward: BackwardPass) -> tuple[Any, ...]:
+    def recompute(self, backward: BackwardPass) -> Mapping[str, Any]:
         """Runs the forward call again on the decorated backend."""
-        arguments = self.plan.arguments(
+        positional, keywords = self.plan.arguments(
             self.layout, self.plain, lambda index: backward.primitive(self.kept[index])
         )
-        parameters = self.plan.operation.parameters
-        positional = [arguments[p.name] for p in parameters if not p.keyword_only]
-        keywords = {p.name: arguments[p.name] for p in parameters if p.keyword_only}
         out = self.plan.call(*positional, **keywords)
-        return tuple(value for _, kind, value in self.plan.outputs(out) if kind == "float")
+        return {path: value for path, _, value in self.plan.outputs(out)}
 
     def run(self, backward: BackwardPass) -> None:
-        """Calls the rule, checks what it returns and registers it."""
-        executor = backward.executor(self.backend)
-        grads = self._gradients(backward, executor)
-        layout = self.layout
-        parents = dict(zip((layout.paths[i] for i in layout.floats), self.parents, strict=True))
-        need = Need({path: parent is not None for path, parent in parents.items()})
-        instance = self.plan.instances[backward.create_graph]
-        result = self.plan.function(instance, Saved(self, backward), *grads, need)
-        self._check_names(result, parents)
+        """Calls the rule, checks what it returns and adds it up."""
+        grads, recorded = self._gradients(backward), backward.create_graph
+        parents = dict(
+            zip((self.layout.paths[i] for i in self.layout.floats), self.parents, strict=True)
+        )
+        absent = dict.fromkeys(self._absent(), False)
+        need = Need({**{path: parent is not None for path, parent in parents.items()}, **absent})
+        answer = self.plan.run(Saved(self, backward), grads, need, recorded=recorded)
+        result = RuleResult(self, answer, recorded=recorded)
+        result.check_names({path for path, parent in parents.items() if parent is not None}, absent)
         for path, parent in parents.items():
             if parent is not None and result[path] is not None:
-                backward.gradients.add(parent, self._fitted(executor, path, result[path]))
+                backward.gradients.add(parent, result.fitted(path))
 
-    def _gradients(self, backward: BackwardPass, executor: Any) -> list[Any]:
-        """The gradient of every float output, zeros where nothing arrived."""
+    def _absent(self) -> list[str]:
+        """Paths that the declaration knows and this call has no float at: optional ones, ..."""
+        if self.plan.operation.takes_only_bare_tensors:
+            return []
+        return [path for path in self.plan.possible if not self.layout.holds(path)]
+
+    def _gradients(self, backward: BackwardPass) -> list[Any]:
+        """The gradient of every float output, zeros where nothing arrived; not writable."""
+        executor, inner = backward.executor(self.backend), self.backend.inner
         found = [(node, backward.gradients.pop(node)) for node in self.outputs]
         known = next(value for _, value in found if value is not None)
-        inner = self.backend.inner
         device = inner.device_of(known.primitive if backward.create_graph else known)
-
-        def zeros(node: Node) -> Any:
-            return executor.float_zeros(tuple(node.shape), device, inner.dtype_of(node))
-
-        return [zeros(node) if value is None else value for node, value in found]
-
-    def _check_names(self, result: Any, parents: Mapping[str, Node | None]) -> None:
-        accepted = ", ".join(f"`{path}`" for path in parents)
-        if not isinstance(result, Mapping):
-            raise GradientError(
-                f"the gradient of `{self.label}` returned a {type(result).__name__}; it returns a "
-                f"dict from input names to gradients: {accepted}."
-            )
-        unknown = sorted(set(map(str, result)) - set(self.layout.index))
-        if unknown:
-            raise GradientError(
-                f"the gradient of `{self.label}` returned one for {unknown[0]!r}, which is no "
-                f"tensor input; accepted are {accepted}."
-            )
-        missing = [p for p, parent in parents.items() if parent is not None and p not in result]
-        if missing:
-            raise GradientError(
-                f"the gradient of `{self.label}` left out `{missing[0]}`, which `need` names; "
-                "return a gradient for it, or None for zero."
-            )
-
-    def _fitted(self, executor: Any, path: str, value: Any) -> Any:
-        """A gradient in its input's shape, broadcast dimensions summed back."""
-        recorded = executor is self.backend
-        raw = value.primitive if recorded and isinstance(value, AutodiffTensor) else value
-        if recorded != isinstance(value, AutodiffTensor) or not hasattr(raw, "shape"):
-            raise GradientError(
-                f"the gradient of `{self.label}` returned a {type(value).__name__} for `{path}`; "
-                "gradients are tensors of `self.inner.backend`."
-            )
-        kept = self.kept[self.layout.index[path]]
-        wanted, shape = tuple(kept.shape), tuple(raw.shape)
-        if raw.dtype != kept.dtype:
-            raise GradientError(
-                f"the gradient of `{self.label}` for `{path}` has dtype {raw.dtype}, the input has "
-                f"{kept.dtype}; cast it with `float_cast`."
-            )
-        if shape == wanted:
-            return value
-        if any(shape == tuple(node.shape) for node in self.outputs):
-            try:
-                return broadcast_shape(executor, value, wanted)
-            except ShapeError as fact:
-                raise GradientError(
-                    f"the gradient of `{self.label}` for `{path}` does not fit: {fact}"
-                ) from None
-        raise GradientError(
-            f"the gradient of `{self.label}` for `{path}` has shape {list(shape)}, the input has "
-            f"{list(wanted)}; return the input's shape, or the output's where the input was "
-            "broadcast to it."
-        )
+        return [
+            executor.float_zeros(tuple(node.shape), device, inner.dtype_of(node))
+            if value is None
+            else executor.read_only(value)
+            for node, value in found
+        ]
 
     # What `Saved` asks.
 
@@ -191,15 +159,11 @@ class RuleStep(Step):
     def ordinary(self, path: str) -> Any:
         """An ordinary argument, or an ordinary field of a struct; `LookupError` if none."""
         head, *fields = path.split(".")
-        if head in self.plan.plain:
-            found = self.plain[self.plan.plain.index(head)]
-        else:
-            found = self.layout.arguments[head]
-        for field in fields:
-            found = _part(found, field)
-        if type(found) is Place:
+        if self.layout.holds(path):
             raise LookupError(path)
-        return found
+        if head in self.plan.plain:
+            return _part(self.plain[self.plan.plain.index(head)], fields)
+        return _part(self.layout.arguments[head], fields)
 
     def saved(self, path: str, backward: BackwardPass) -> Any:
         """A saved input or output, or a structure of them; `LookupError` if not saved."""
@@ -207,46 +171,56 @@ class RuleStep(Step):
             raise LookupError(path)
         head, *fields = path.split(".")
         if head == "out":
-            return self._saved_output(path, backward)
+            return self._saved_output(path, fields, backward)
         index = self.layout.index.get(path)
         if index is not None:
             return self._input_value(index, backward)
-        arguments = self.plan.arguments(
-            self.layout, self.plain, lambda index: self._input_value(index, backward)
+        found = self.plan.argument(
+            self.layout, head, lambda index: self._input_value(index, backward)
         )
-        found = arguments[head]
-        for field in fields:
-            found = _part(found, field)
-        return found
+        return _part(found, fields)
 
     def _input_value(self, index: int, backward: BackwardPass) -> Any:
+        """None for an input beside the saved ones."""
+        if not self.plan.saves(self.layout.paths[index]):
+            return None
         kind = self.layout.kinds[index]
         link = self.parents[self.layout.floats.index(index)] if kind == "float" else None
         return backward.value(self.kept[index], self.backend, kind, link)
 
-    def _saved_output(self, path: str, backward: BackwardPass) -> Any:
+    def _saved_output(self, path: str, fields: list[str], backward: BackwardPass) -> Any:
         """A float output is its own node's value; kept, or computed again."""
-        paths = ["out"] if self._split is None else [output[0] for output in self._split]
-        nodes = dict(zip(paths, self.outputs, strict=True))
-        if self.results is None:
-            if path not in nodes:
-                raise LookupError(path)
-            value = backward.outputs(self)[paths.index(path)]
-            return backward.value(value, self.backend, "float", nodes[path])
-        kind, value = self._kept_output(path)
-        return backward.value(value, self.backend, kind, nodes.get(path))
+        results = backward.outputs(self) if self.results is None else self.results
+        outputs = self._outputs
+        if outputs is None:
+            return backward.value(results["out"], self.backend, "float", self)
+        nodes = {node.path: node for node in self.outputs}
 
-    def _kept_output(self, path: str) -> tuple[Kind, Any]:
-        if isinstance(self.results, tuple):
-            return "float", self.results[0]
-        return (self.results or {})[path]
+        def value(output: Output) -> Any:
+            if output.path not in results or not self.plan.saves(output.path):
+                return None
+            link = nodes.get(output.path)
+            return backward.value(results[output.path], self.backend, output.kind, link)
+
+        for output in outputs:
+            if output.path == path:
+                return value(output)
+        convert = self.plan.convert_output
+        return _part(filled(convert, self.skeleton, lambda i: value(outputs[i])), fields)
 
 
-def _part(value: Any, name: str) -> Any:
-    """A field of a struct, an item of a dict or of a sequence; `LookupError` if there is none."""
-    if hasattr(value, "keys"):
-        return value[name]
-    if hasattr(value, "__getitem__") and name.isdigit():
+def _part(value: Any, names: list[str]) -> Any:
+    """What stands at a path below `value`; `LookupError` if nothing does."""
+    for name in names:
+        value = _item(value, name)
+    return value
+
+
+def _item(value: Any, name: str) -> Any:
+    """A field of a struct, an item of a dict or of a sequence."""
+    if isinstance(value, Mapping):
+        return cast("Mapping[str, Any]", value)[name]
+    if name.isdigit() and hasattr(value, "__getitem__"):
         return value[int(name)]
     if not hasattr(value, name):
         raise LookupError(name)

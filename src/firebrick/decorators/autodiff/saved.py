@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from firebrick.core import Shape, TensorSpec
-from firebrick.decorators.autodiff.kept import Unsaved
+from firebrick.decorators.autodiff.kept import is_saved
 from firebrick.errors import GradientError
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ class Forward(Protocol):
 class Saved:
     """Values kept for a gradient rule: `saved.lhs`, `saved["boxes.coords"]`.
 
-    Holds what `save` names and every ordinary argument of the call. Values cannot be written.
+    Holds what `save` names and every ordinary argument of the call. Values cannot be written. An
+    argument named like a method of this class is read by `saved["device"]`.
     """
 
     __slots__ = ("_backward", "_forward")
@@ -82,7 +83,7 @@ class Saved:
     def device(self, path: str) -> Device:
         """Where a saved input tensor lives."""
         kept = self._input(path)
-        if isinstance(kept, Unsaved):
+        if not is_saved(kept):
             raise GradientError(
                 f"the gradient of `{self._forward.label}` asks for the device of `{path}`, which "
                 f"it does not save; add {path!r} to `save`."

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firebrick.testing.bench import Bench, Fault, dispatched
-from firebrick.testing.case import Case
-from firebrick.testing.comparison import HostValues, find_difference, snapshot
+from firebrick.testing.comparison import exactly, find_difference, snapshot
 from firebrick.testing.placement import Layout, in_layout, place
 from firebrick.testing.subject import attempt
-from firebrick.testing.tolerances import EXACT, Tolerance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from firebrick.testing.case import Case
 
 LAYOUTS: tuple[Layout, ...] = ("contiguous", "transposed", "strided")
 
@@ -47,7 +49,8 @@ def _shared(bench: Bench, case: Case, layout: Layout) -> Iterator[Fault]:
         if any(_is_new_view(one, tensor) for tensor in declared):
             continue
         if _is_new_view(one, other):
-            yield Fault("aliasing", f"with {layout} {case}: `{first}` shares memory with `{second}`")
+            text = f"with {layout} {case}: `{first}` shares memory with `{second}`"
+            yield Fault("aliasing", text)
 
 
 def _is_new_view(output: Any, tensor: Any) -> bool:
@@ -68,10 +71,6 @@ def _overwritten(bench: Bench) -> Iterator[Fault]:
         attempt(lambda twin=twin: bench.subject.call(place(twin, bench.device)))
     if first.error is not None or before.error is not None:
         return  # told by another probe
-    difference = find_difference(snapshot(first.value), before.value, _exact, "out")
+    difference = find_difference(snapshot(first.value), before.value, exactly, "out")
     if difference is not None:
         yield Fault("aliasing", f"with {case}: another call changes the output: {difference}")
-
-
-def _exact(path: str, mine: HostValues, theirs: HostValues) -> Tolerance:
-    return EXACT

@@ -2,49 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from firebrick.core import DispatchTensor, TensorSpec
-from firebrick.opset import into_dispatch, mismatch, output_specs, outputs_bound
+from firebrick.opset import mismatch
 from firebrick.testing.bench import Bench, Fault
-from firebrick.testing.nests import replace_leaves
 from firebrick.testing.placement import place
-from firebrick.testing.subject import attempt, one_line
+from firebrick.testing.subject import attempt, one_line, spec_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from firebrick.testing.case import Case
 
 
 def probe_metadata(bench: Bench) -> Iterator[Fault]:
     """Shapes, dtypes, variants and fields are as declared, in every case."""
-    if not _describes_outputs(bench):
+    if not bench.subject.describes_outputs:
         return
-    operation = bench.subject.operation
     for expected in bench.expected:
         arguments = place(expected.case, bench.device)
-        specs = replace_leaves(into_dispatch(arguments), DispatchTensor, _spec)
-        declared = attempt(lambda specs=specs: output_specs(operation, specs))
+        declared = attempt(lambda arguments=arguments: bench.subject.declared_outputs(arguments))
         if declared.error is not None:
             yield Fault("metadata", f"with {expected.case}: the form {one_line(declared.error)}")
-            continue
-        found = attempt(lambda arguments=arguments: bench.subject.call(arguments))
-        if found.error is not None:
-            continue  # the layout probe tells of sizes that raise
-        difference = attempt(
-            lambda declared=declared, found=found: mismatch(
-                declared.value, found.value, operation.returns, _spec
-            )
-        )
-        message = difference.value if difference.error is None else one_line(difference.error)
-        if message is not None:
-            yield Fault("metadata", f"with {expected.case}: {message}")
+        else:
+            yield from _compared(bench, expected.case, arguments, declared.value)
 
 
-def _describes_outputs(bench: Bench) -> bool:
-    """Whether there is anything to compare with: dtype and shape, meta, or bound dimensions."""
-    operation = bench.subject.operation
-    if operation.form is None or operation.form.name == "dims":
-        return outputs_bound(operation)
-    return operation.form.name in ("fields", "meta")
-
-
-def _spec(tensor: Any) -> TensorSpec:
-    return TensorSpec(tensor.shape, tensor.dtype)
+def _compared(
+    bench: Bench, case: Case, arguments: dict[str, Any], declared: Any
+) -> Iterator[Fault]:
+    found = attempt(lambda: bench.subject.call(arguments))
+    if found.error is not None:
+        return  # told by another probe
+    node = bench.subject.operation.returns
+    # A form may return anything, so that comparing it may raise.
+    outcome = attempt(lambda: mismatch(declared, found.value, node, spec_of))
+    message = outcome.value if outcome.error is None else one_line(outcome.error)
+    if message is not None:
+        yield Fault("metadata", f"with {case}: {message}")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firebrick.core import DispatchTensor
 from firebrick.opset import from_dispatch, into_dispatch
 from firebrick.testing.bench import Bench, Fault
-from firebrick.testing.case import Case
-from firebrick.testing.comparison import HostValues, find_difference, snapshot
+from firebrick.testing.comparison import exactly, find_difference, snapshot
 from firebrick.testing.nests import replace_leaves
 from firebrick.testing.placement import Layout, in_layout, place
 from firebrick.testing.subject import attempt, one_line
-from firebrick.testing.tolerances import EXACT, Tolerance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from firebrick.testing.case import Case
 
 LAYOUTS: tuple[Layout, ...] = ("contiguous", "transposed", "strided")
 
@@ -34,14 +36,11 @@ def _written(bench: Bench, case: Case, layout: Layout) -> Iterator[Fault]:
     outcome = attempt(lambda: bench.subject.call(arguments))
     if outcome.error is not None:
         return  # told by another probe
-    difference = find_difference(snapshot(arguments), before, _exact, "inputs")
+    difference = find_difference(snapshot(arguments), before, exactly, "inputs")
     if difference is not None:
+        bench.is_mutating = True
         path = difference.replace("`inputs.", "`", 1)
         yield Fault("mutation", f"with {layout} {case}: after the call {path}")
-
-
-def _exact(path: str, mine: HostValues, theirs: HostValues) -> Tolerance:
-    return EXACT
 
 
 def _needs_to_write(bench: Bench, case: Case) -> Iterator[Fault]:
@@ -49,9 +48,7 @@ def _needs_to_write(bench: Bench, case: Case) -> Iterator[Fault]:
     arguments = from_dispatch(_read_only(into_dispatch(place(case, bench.device))))
     outcome = attempt(lambda: bench.subject.call(arguments))
     if outcome.error is not None:
-        yield Fault(
-            "mutation", f"with {case} that cannot be written: {one_line(outcome.error)}"
-        )
+        yield Fault("mutation", f"with {case} that cannot be written: {one_line(outcome.error)}")
 
 
 def _read_only(value: Any) -> Any:

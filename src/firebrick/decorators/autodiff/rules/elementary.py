@@ -163,6 +163,17 @@ class ElementaryRules(Rules[P]):
             "rhs": b.float_neg(b.float_mul(part, y)) if need.rhs else None,
         }
 
+    @gradient(save=("lhs", "rhs", "out"), cost="memory")
+    def float_hypot(self, saved: Saved, grad: P, need: Need) -> Grads:
+        """`lhs / out` and `rhs / out`; 0 where both operands are 0."""
+        b = self.inner.backend
+        nothing = b.float_equal_elem(saved.out, 0.0, bool_)
+        part = b.float_div(grad, b.float_mask_fill(saved.out, nothing, 1.0))
+        return {
+            "lhs": b.float_mul(part, saved.lhs) if need.lhs else None,
+            "rhs": b.float_mul(part, saved.rhs) if need.rhs else None,
+        }
+
     @gradient(save=("tensor",), cost="memory")
     def float_erf(self, saved: Saved, grad: P, need: Need) -> Grads:
         """2 / sqrt(pi) * exp(-x ** 2)."""

@@ -1,4 +1,4 @@
-"""Gradients of matrix products."""
+"""Gradients of products of matrices and of vectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from firebrick.opset import Grads, Need, P, gradient
 
 
 class LinalgRules(Rules[P]):
-    """Matrices are the last two dimensions; the others broadcast."""
+    """Of matrices, which are the last two dimensions, and of vectors along one of 3."""
 
     @gradient(save=("lhs", "rhs"), cost="compute")
     def float_matmul(self, saved: Saved, grad: P, need: Need) -> Grads:
@@ -28,6 +28,15 @@ class LinalgRules(Rules[P]):
             product = b.float_matmul(b.float_transpose(lhs), above)
             of_rhs = broadcast_shape(b, product, saved.spec("rhs").shape)
         return {"lhs": of_lhs, "rhs": of_rhs}
+
+    @gradient(save=("lhs", "rhs"), cost="compute")
+    def float_cross(self, saved: Saved, grad: P, need: Need) -> Grads:
+        """`rhs x grad` and `grad x lhs`."""
+        b = self.inner.backend
+        return {
+            "lhs": b.float_cross(saved.rhs, grad, saved.dim) if need.lhs else None,
+            "rhs": b.float_cross(grad, saved.lhs, saved.dim) if need.rhs else None,
+        }
 
 
 def _rows(b: Any, tensor: Any) -> Any:

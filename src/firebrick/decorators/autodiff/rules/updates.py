@@ -116,9 +116,7 @@ class Written:
         candidate = b.bool_and(equal, b.bool_not(own))
         numbers = self._numbers()
         late = b.int_mask_fill(numbers, b.bool_not(candidate), self.value.shape[self.dim])
-        return b.bool_and(
-            candidate, b.int_equal(self._after_scatter(late, "min"), numbers, bool_)
-        )
+        return b.bool_and(candidate, b.int_equal(self._after_scatter(late, "min"), numbers, bool_))
 
     def _numbers(self) -> Any:
         """The position of each value along `dim`; no two that may meet have the same."""

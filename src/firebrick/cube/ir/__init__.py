@@ -1,0 +1,1 @@
+"""The kernel IR: nodes, types, text form, verifier."""
