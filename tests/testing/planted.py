@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from types import new_class
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from firebrick import Device
 from firebrick.extension import (
     Autodiff,
-    AutodiffTensor,
     Flex,
     FloatTensor,
     LibTorch,
@@ -21,6 +21,10 @@ from firebrick.extension import (
     backend_extension,
 )
 from firebrick.testing import CheckReport
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+OnArray: TypeAlias = Callable[[Array], Any]
+OnTensor: TypeAlias = Callable[[Any], Any]
 
 FLEX = [Device.flex()]
 ARRAYS = [Device.flex(), Device.ndarray()]
@@ -37,7 +41,22 @@ def message(report: CheckReport, kind: str) -> str:
     return found
 
 
-def doubling(on_flex: Callable[[np.ndarray], Any], rule: Any = None) -> type[OpSet[Any]]:
+def implement(op_set: type[OpSet[Any]], selector: type[Any], **members: Any) -> None:
+    """What `class X(op_set[...], on=selector)` with these members does."""
+    body = {"__module__": __name__, **members}
+    new_class("Planted", (op_set,), {"on": selector}, lambda namespace: namespace.update(body))
+
+
+def method(function: Callable[..., Any]) -> Any:
+    """A function of the tensors of `x` as a method."""
+
+    def called(self: Any, x: Any) -> Any:
+        return function(x)
+
+    return called
+
+
+def doubling(on_flex: OnArray, rule: Any = None) -> type[OpSet[Any]]:
     """`x + x` with `on_flex` as the implementation on Flex, and a rule if there is one."""
     selectors = (Flex, NdArray) if rule is None else (Flex, NdArray, Autodiff)
 
@@ -46,20 +65,14 @@ def doubling(on_flex: Callable[[np.ndarray], Any], rule: Any = None) -> type[OpS
         def double(self, x: FloatTensor[P]) -> FloatTensor[P]:
             return self.backend.float_add(x, x)
 
-    class FlexDoubles(Doubles[np.ndarray], on=Flex):
-        def double(self, x: np.ndarray) -> np.ndarray:
-            return on_flex(x)
-
+    implement(Doubles, Flex, double=method(on_flex))
     Doubles.default_on(NdArray)
     if rule is not None:
-
-        class AutodiffDoubles(Doubles[AutodiffTensor], on=Autodiff):
-            double = rule
-
+        implement(Doubles, Autodiff, double=rule)
     return Doubles
 
 
-def on_torch(function: Callable[[Any], Any]) -> type[OpSet[Any]]:
+def on_torch(function: OnTensor) -> type[OpSet[Any]]:
     """`x + x` with `function` as the implementation on PyTorch."""
 
     @backend_extension(LibTorch)
@@ -67,14 +80,11 @@ def on_torch(function: Callable[[Any], Any]) -> type[OpSet[Any]]:
         def double(self, x: FloatTensor[P]) -> FloatTensor[P]:
             return self.backend.float_add(x, x)
 
-    class LibTorchDoubles(Doubles[Any], on=LibTorch):
-        def double(self, x: Any) -> Any:
-            return function(x)
-
+    implement(Doubles, LibTorch, double=method(function))
     return Doubles
 
 
-def without_default(on_flex: Callable[[np.ndarray], Any], *views: str) -> type[OpSet[Any]]:
+def without_default(on_flex: OnArray) -> type[OpSet[Any]]:
     """An operation of Flex alone, of two outputs."""
 
     @backend_extension(Flex)
@@ -82,8 +92,5 @@ def without_default(on_flex: Callable[[np.ndarray], Any], *views: str) -> type[O
         def pair(self, x: FloatTensor[P]) -> tuple[FloatTensor[P], FloatTensor[P]]:
             raise NoDefault
 
-    class FlexPairs(Pairs[np.ndarray], on=Flex):
-        def pair(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            return on_flex(x)
-
+    implement(Pairs, Flex, pair=method(on_flex))
     return Pairs

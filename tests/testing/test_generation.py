@@ -193,7 +193,7 @@ def test_an_optional_is_there_and_is_absent() -> None:
 
 
 def test_every_variant_of_a_union_comes_up() -> None:
-    found = {type(case.arguments["x"]) for case in every_case("union")}
+    found: set[Any] = {type(case.arguments["x"]) for case in every_case("union")}
     assert found == {Dense, Sparse, Nothing}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.testing.planted import ARRAYS, FLEX, doubling, kinds, message
+from tests.testing.planted import ARRAYS, FLEX, Array, doubling, implement, kinds, message, method
 
 from firebrick.extension import (
     Autodiff,
@@ -31,11 +31,11 @@ from firebrick.testing import check
 Rule = Callable[[Any, Saved, Any, Need], Any]
 
 
-def rule(value: Rule, *, save: tuple[str, ...] = ()) -> Any:
+def rule(value: Rule) -> Any:
     """A rule of `x + x` that returns what `value` makes of the inner backend."""
 
-    @gradient(save=save)
-    def double(self: OpSet[AutodiffTensor], saved: Saved, grad: P, need: Need) -> Grads:
+    @gradient()
+    def double(self: OpSet[Any], saved: Saved, grad: Any, need: Need) -> Grads:
         return {"x": value(self.inner.backend, saved, grad, need)}
 
     return double
@@ -53,17 +53,19 @@ def test_a_right_rule_has_no_findings() -> None:
     assert check(doubling(lambda x: x + x, rule(right)), devices=ARRAYS).findings == []
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (lambda b, saved, grad, need: grad, "by central differences"),
-        (lambda b, saved, grad, need: b.float_mul_scalar(grad, 2.0001), "by central differences"),
-        (lambda b, saved, grad, need: None, "is 0, but"),
-        (raising, "RuntimeError: not now"),
-        (lambda b, saved, grad, need: b.float_sum(grad), "GradientError"),
-    ],
-    ids=["factor", "small", "none", "raises", "shape"],
-)
+WRONG_RULES: dict[str, tuple[Rule, str]] = {
+    "factor": (lambda b, saved, grad, need: grad, "by central differences"),
+    "small": (
+        lambda b, saved, grad, need: b.float_mul_scalar(grad, 2.0001),
+        "by central differences",
+    ),
+    "none": (lambda b, saved, grad, need: None, "is 0, but"),
+    "raises": (raising, "RuntimeError: not now"),
+    "shape": (lambda b, saved, grad, need: b.float_sum(grad), "GradientError"),
+}
+
+
+@pytest.mark.parametrize(("value", "expected"), WRONG_RULES.values(), ids=WRONG_RULES)
 def test_a_wrong_rule_is_a_gradient_finding_on_every_device(value: Rule, expected: str) -> None:
     report = check(doubling(lambda x: x + x, rule(value)), devices=ARRAYS)
     assert kinds(report) == {"gradient"}
@@ -95,15 +97,15 @@ def multiplying(lhs_rule: Rule) -> type[OpSet[Any]]:
         def product(self, lhs: FloatTensor[P], rhs: FloatTensor[P]) -> FloatTensor[P]:
             return self.backend.float_mul(lhs, rhs)
 
-    class AutodiffProducts(Products[AutodiffTensor], on=Autodiff):
-        @gradient(save=("lhs", "rhs"))
-        def product(self, saved: Saved, grad: P, need: Need) -> Grads:
-            b = self.inner.backend
-            return {
-                "lhs": lhs_rule(b, saved, grad, need),
-                "rhs": b.float_mul(grad, saved.lhs) if need.rhs else None,
-            }
+    @gradient(save=("lhs", "rhs"))
+    def product(self: OpSet[Any], saved: Saved, grad: Any, need: Need) -> Grads:
+        b = self.inner.backend
+        return {
+            "lhs": lhs_rule(b, saved, grad, need),
+            "rhs": b.float_mul(grad, saved.lhs) if need.rhs else None,
+        }
 
+    implement(Products, Autodiff, product=product)
     Products.default_on(Flex)
     return Products
 
@@ -123,14 +125,14 @@ def test_a_rule_that_forgets_repeated_indices_is_found() -> None:
         def pick(self, x: FloatTensor[P], ids: IntTensor[P]) -> FloatTensor[P]:
             return self.backend.float_select(x, 0, ids)
 
-    class AutodiffPicks(Picks[AutodiffTensor], on=Autodiff):
-        @gradient(save=("ids",))
-        def pick(self, saved: Saved, grad: P, need: Need) -> Grads:
-            b = self.inner.backend
-            spec = saved.spec("x")
-            zeros = b.float_zeros(spec.shape, b.device_of(grad), spec.dtype)
-            return {"x": b.float_select_assign(zeros, 0, saved.ids, grad, "assign")}
+    @gradient(save=("ids",))
+    def pick(self: OpSet[Any], saved: Saved, grad: Any, need: Need) -> Grads:
+        b = self.inner.backend
+        spec = saved.spec("x")
+        zeros = b.float_zeros(spec.shape, b.device_of(grad), spec.dtype)
+        return {"x": b.float_select_assign(zeros, 0, saved.ids, grad, "assign")}
 
+    implement(Picks, Autodiff, pick=pick)
     Picks.default_on(Flex)
     assert "gradient" in kinds(check(Picks, devices=FLEX))
 
@@ -144,49 +146,33 @@ def test_a_rule_that_cuts_the_recorded_graph_is_a_second_gradient_finding() -> N
     assert "along a random direction the gradient for `" in message(report, "second gradient")
 
 
+def by_checkpointing(self: OpSet[Any], x: AutodiffTensor) -> Any:
+    factor = 3.0 if self.checkpointing is BalancedCheckpointing else 2.0
+    return self.backend.float_mul_scalar(x, factor)
+
+
+def tripled(self: OpSet[Any], x: AutodiffTensor) -> Any:
+    return self.backend.float_mul_scalar(x, 3.0)
+
+
+def refusing(self: OpSet[Any], x: AutodiffTensor) -> Any:
+    raise RuntimeError("not differentiable")
+
+
 def test_gradients_that_depend_on_checkpointing_are_found() -> None:
-    @backend_extension(Flex, Autodiff)
-    class Doubles(OpSet[P]):
-        def double(self, x: FloatTensor[P]) -> FloatTensor[P]:
-            return self.backend.float_add(x, x)
-
-    class AutodiffDoubles(Doubles[AutodiffTensor], on=Autodiff):
-        def double(self, x: AutodiffTensor) -> AutodiffTensor:
-            factor = 3.0 if self.checkpointing is BalancedCheckpointing else 2.0
-            return self.backend.float_mul_scalar(x, factor)
-
-    Doubles.default_on(Flex)
-    report = check(Doubles, devices=FLEX)
+    report = check(doubling(lambda x: x + x, by_checkpointing), devices=FLEX)
     assert kinds(report) == {"checkpointing"}
     assert "recomputed when checkpointing" in message(report, "checkpointing")
 
 
 def test_a_tracked_result_that_differs_from_the_untracked_one_is_forward() -> None:
-    @backend_extension(Flex, Autodiff)
-    class Doubles(OpSet[P]):
-        def double(self, x: FloatTensor[P]) -> FloatTensor[P]:
-            return self.backend.float_add(x, x)
-
-    class AutodiffDoubles(Doubles[AutodiffTensor], on=Autodiff):
-        def double(self, x: AutodiffTensor) -> AutodiffTensor:
-            return self.backend.float_mul_scalar(x, 3.0)
-
-    Doubles.default_on(Flex)
-    assert "tracked, " in message(check(Doubles, devices=FLEX), "forward")
+    report = check(doubling(lambda x: x + x, tripled), devices=FLEX)
+    assert "tracked, " in message(report, "forward")
 
 
 def test_an_operation_that_raises_only_when_tracked_is_an_error() -> None:
-    @backend_extension(Flex, Autodiff)
-    class Doubles(OpSet[P]):
-        def double(self, x: FloatTensor[P]) -> FloatTensor[P]:
-            return self.backend.float_add(x, x)
-
-    class AutodiffDoubles(Doubles[AutodiffTensor], on=Autodiff):
-        def double(self, x: AutodiffTensor) -> AutodiffTensor:
-            raise RuntimeError("not differentiable")
-
-    Doubles.default_on(Flex)
-    assert "tracked: RuntimeError" in message(check(Doubles, devices=FLEX), "error")
+    report = check(doubling(lambda x: x + x, refusing), devices=FLEX)
+    assert "tracked: RuntimeError" in message(report, "error")
 
 
 def test_an_operation_declared_without_a_gradient_is_right() -> None:
@@ -213,16 +199,16 @@ def test_an_operation_that_computes_in_float32_has_no_wrong_gradient() -> None:
         def square(self, x: FloatTensor[P]) -> FloatTensor[P]:
             return self.backend.float_mul(x, x)
 
-    class FlexProducts(Products[np.ndarray], on=Flex):
-        def square(self, x: np.ndarray) -> np.ndarray:
-            return np.square(x.astype(np.float32)).astype(x.dtype)
+    def coarse(x: Array) -> Array:
+        return np.square(x.astype(np.float32)).astype(x.dtype)
 
-    class AutodiffProducts(Products[AutodiffTensor], on=Autodiff):
-        @gradient(save=("x",))
-        def square(self, saved: Saved, grad: P, need: Need) -> Grads:
-            b = self.inner.backend
-            return {"x": b.float_mul_scalar(b.float_mul(grad, saved.x), 2.0)}
+    @gradient(save=("x",))
+    def square(self: OpSet[Any], saved: Saved, grad: Any, need: Need) -> Grads:
+        b = self.inner.backend
+        return {"x": b.float_mul_scalar(b.float_mul(grad, saved.x), 2.0)}
 
+    implement(Products, Flex, square=method(coarse))
+    implement(Products, Autodiff, square=square)
     assert "gradient" not in kinds(check(Products, devices=FLEX))
 
 
@@ -233,11 +219,11 @@ def test_functions_that_are_defined_for_some_numbers_only_have_gradients_there(n
         def partial(self, x: FloatTensor[P]) -> FloatTensor[P]:
             return getattr(self.backend, name)(x)
 
-    class Wrong(Partial[AutodiffTensor], on=Autodiff):
-        @gradient()
-        def partial(self, saved: Saved, grad: P, need: Need) -> Grads:
-            return {"x": grad}
+    @gradient()
+    def partial(self: OpSet[Any], saved: Saved, grad: Any, need: Need) -> Grads:
+        return {"x": grad}
 
+    implement(Partial, Autodiff, partial=partial)
     Partial.default_on(Flex, NdArray)
     assert "gradient" in kinds(check(Partial, devices=FLEX))
 
@@ -251,10 +237,10 @@ def test_an_operation_without_floats_is_not_differentiated() -> None:
         def make(self, x: IntTensor[P]) -> IntTensor[P]:
             raise NoDefault
 
-    class ArrayCounts(Counts[np.ndarray], on=Flex):
-        def make(self, x: np.ndarray) -> np.ndarray:
-            return x + x
+    def make(x: Array) -> Array:
+        return x + x
 
+    implement(Counts, Flex, make=method(make))
     Counts.default_on(NdArray, Autodiff)
     report = check(Counts, devices=FLEX)
     assert kinds(report) == {"missing"}  # `make` on autodiff

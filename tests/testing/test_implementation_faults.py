@@ -12,9 +12,14 @@ from tests.testing.planted import (
     ARRAYS,
     FLEX,
     TORCH,
+    Array,
+    OnArray,
+    OnTensor,
     doubling,
+    implement,
     kinds,
     message,
+    method,
     on_torch,
     without_default,
 )
@@ -48,7 +53,7 @@ def test_a_right_implementation_has_no_findings() -> None:
 
 
 def test_a_wrong_value_is_told_with_shape_difference_and_place() -> None:
-    def wrong(x: np.ndarray) -> np.ndarray:
+    def wrong(x: Array) -> Array:
         out = np.asarray(x + x)
         if out.size:
             out.flat[-1] += 0.5
@@ -69,7 +74,7 @@ def test_a_wrong_dtype_is_found_without_a_form() -> None:
 
 
 def test_a_result_kept_by_shape_is_found() -> None:
-    kept: dict[tuple[int, ...], np.ndarray] = {}
+    kept: dict[tuple[int, ...], Array] = {}
     report = check(doubling(lambda x: kept.setdefault(x.shape, x + x).copy()), devices=FLEX)
     assert "forward" in kinds(report)
 
@@ -77,7 +82,7 @@ def test_a_result_kept_by_shape_is_found() -> None:
 def test_another_result_at_the_second_call_is_found() -> None:
     calls: list[None] = []
 
-    def drifting(x: np.ndarray) -> np.ndarray:
+    def drifting(x: Array) -> Array:
         calls.append(None)
         return x + x + np.float32(1e-7 * len(calls))  # within the tolerance of parity
 
@@ -119,9 +124,10 @@ def test_dimensions_that_the_output_does_not_have_are_metadata() -> None:
         def rows(self, x: Float[P, "m n"]) -> Float[P, "m"]:
             raise NoDefault
 
-    class FlexSums(Sums[np.ndarray], on=Flex):
-        def rows(self, x: np.ndarray) -> np.ndarray:
-            return x.sum(axis=0)
+    def columns(x: Array) -> Array:
+        return x.sum(axis=0)
+
+    implement(Sums, Flex, rows=method(columns))
 
     # Its own result is the oracle: where the declaration refuses it, there is no case.
     report = check(Sums, devices=FLEX)
@@ -141,13 +147,20 @@ class Other(ExtensionType[P]):
 Either = One[P] | Other[P]
 
 
+def wrong_field(x: TensorSpec) -> Any:
+    return One(x, 2)
+
+
+def wrong_variant(x: TensorSpec) -> Any:
+    return Other(x)
+
+
 @pytest.mark.parametrize(
     ("meta", "expected"),
     [
-        (lambda x: One(x, 2), "`out.count` is declared as 2 but is 3"),
-        (lambda x: Other(x), "`out` is declared as `Other` but is `One`"),
+        (wrong_field, "`out.count` is declared as 2 but is 3"),
+        (wrong_variant, "`out` is declared as `Other` but is `One`"),
     ],
-    ids=["field", "variant"],
 )
 def test_a_field_or_variant_that_was_not_declared_is_metadata(
     meta: Callable[[TensorSpec], Any], expected: str
@@ -163,10 +176,14 @@ def test_a_field_or_variant_that_was_not_declared_is_metadata(
     assert message(report, "metadata") == f"with x float [2, 3]: {expected}"
 
 
+def missing_member(x: Any) -> Any:
+    return x.missing
+
+
 def test_a_form_that_raises_is_metadata() -> None:
     @backend_extension(Flex)
     class Negates(OpSet[P]):
-        @fusion(dtype="x", shape=lambda x: x.missing)
+        @fusion(dtype="x", shape=missing_member)
         def negate(self, x: FloatTensor[P]) -> FloatTensor[P]:
             return self.backend.float_neg(x)
 
@@ -178,14 +195,14 @@ def test_a_form_that_raises_is_metadata() -> None:
 # ---- inputs ----------------------------------------------------------------------------------
 
 
-def overwriting(x: np.ndarray) -> np.ndarray:
+def overwriting(x: Array) -> Array:
     out = x + x
     if x.flags.writeable:
         x.fill(0)
     return out
 
 
-def adding_in_place(x: np.ndarray) -> np.ndarray:
+def adding_in_place(x: Array) -> Array:
     x += 0
     return x + x
 
@@ -205,7 +222,7 @@ def test_an_implementation_that_needs_to_write_an_input_is_mutation() -> None:
 
 
 def test_writing_only_what_is_not_contiguous_is_mutation() -> None:
-    def picky(x: np.ndarray) -> np.ndarray:
+    def picky(x: Array) -> Array:
         return x + x if x.flags.c_contiguous else overwriting(x)
 
     assert "with transposed x" in message(check(doubling(picky), devices=FLEX), "mutation")
@@ -215,7 +232,7 @@ def test_writing_only_what_is_not_contiguous_is_mutation() -> None:
 
 
 def test_two_outputs_on_one_buffer_are_aliasing() -> None:
-    def pair(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def pair(x: Array) -> tuple[Array, Array]:
         both = np.stack([x, x])
         return both[0], both[:1].reshape(x.shape)
 
@@ -229,9 +246,9 @@ def test_returning_an_input_itself_is_right() -> None:
 
 
 def test_an_output_that_the_next_call_overwrites_is_aliasing() -> None:
-    buffers: dict[tuple[int, ...], np.ndarray] = {}
+    buffers: dict[tuple[int, ...], Array] = {}
 
-    def reusing(x: np.ndarray) -> np.ndarray:
+    def reusing(x: Array) -> Array:
         out = buffers.setdefault((*x.shape, x.itemsize), np.empty_like(x, order="C"))
         np.add(x, x, out=out)
         return out
@@ -253,14 +270,11 @@ def test_a_view_of_an_input_is_aliasing_unless_it_is_declared(*, is_declared: bo
         def first(self, x: Float[P, "n m"]) -> tuple[FloatTensor[P], FloatTensor[P]]:
             raise NoDefault
 
-    class FlexHalves(Halves[np.ndarray], on=Flex):
-        def first(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            return x[:1], x[:2]
+    def overlapping(x: Array) -> tuple[Array, Array]:
+        return x[:1], x[:2]
 
-    class FlexDeclaredHalves(DeclaredHalves[np.ndarray], on=Flex):
-        def first(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            return x[:1], x[:2]
-
+    implement(Halves, Flex, first=method(overlapping))
+    implement(DeclaredHalves, Flex, first=method(overlapping))
     report = check(DeclaredHalves if is_declared else Halves, devices=FLEX)
     assert kinds(report) == (set() if is_declared else {"aliasing"})
     if not is_declared:
@@ -270,33 +284,36 @@ def test_a_view_of_an_input_is_aliasing_unless_it_is_declared(*, is_declared: bo
 # ---- layouts and sizes -----------------------------------------------------------------------
 
 
-def memory_order(x: np.ndarray) -> np.ndarray:
+def memory_order(x: Array) -> Array:
     flat = np.frombuffer(x.tobytes("A"), x.dtype) if x.size else x
     return (flat + flat).reshape(x.shape)
 
 
-def neighbors(x: np.ndarray) -> np.ndarray:
+def neighbors(x: Array) -> Array:
     """Reads the buffer behind the array as if it were packed."""
     base = x if x.base is None else x.base
     flat = np.frombuffer(np.ascontiguousarray(base), x.dtype)[: x.size] if x.size else x.ravel()
     return (flat + flat).reshape(x.shape)
 
 
-@pytest.mark.parametrize(
-    ("function", "where"),
-    [
-        (memory_order, "with transposed x float [2, 3]"),
-        (lambda x: x + x if 0 not in x.strides else x + x + 1, "with broadcast x float [2, 3]"),
-        (lambda x: x + x if x.flags.contiguous else raising(x), "with transposed x float [2, 3]"),
-        (lambda x: x + x if x.size else x.sum(axis=5), "with x float [0]"),
-        (lambda x: x + x if x.ndim else np.asarray(x[()] + x[(0,)]), "with x float []"),
-        (lambda x: x + x if 1 not in x.shape else x, "with x float [1]"),
-    ],
-    ids=["transposed", "broadcast", "raises", "empty", "0-d", "size 1"],
-)
-def test_a_layout_or_size_that_was_forgotten_is_found(
-    function: Callable[[np.ndarray], np.ndarray], where: str
-) -> None:
+LAYOUT_FAULTS: dict[str, tuple[OnArray, str]] = {
+    "transposed": (memory_order, "with transposed x float [2, 3]"),
+    "broadcast": (
+        lambda x: x + x if 0 not in x.strides else x + x + 1,
+        "with broadcast x float [2, 3]",
+    ),
+    "raises": (
+        lambda x: x + x if x.flags.contiguous else raising(x),
+        "with transposed x float [2, 3]",
+    ),
+    "empty": (lambda x: x + x if x.size else x.sum(axis=5), "with x float [0]"),
+    "0-d": (lambda x: x + x if x.ndim else raising(x), "with x float []"),
+    "size 1": (lambda x: x + x if 1 not in x.shape else x, "with x float [1]"),
+}
+
+
+@pytest.mark.parametrize(("function", "where"), LAYOUT_FAULTS.values(), ids=LAYOUT_FAULTS)
+def test_a_layout_or_size_that_was_forgotten_is_found(function: OnArray, where: str) -> None:
     report = check(doubling(function), devices=FLEX)
     assert kinds(report) == {"layout"}
     assert message(report, "layout").startswith(where)
@@ -309,7 +326,7 @@ def test_reading_a_strided_input_as_if_it_were_packed_is_layout() -> None:
 def test_a_given_case_is_run_in_other_layouts_but_not_in_other_sizes() -> None:
     seen: list[tuple[tuple[int, ...], bool]] = []
 
-    def recording(x: np.ndarray) -> np.ndarray:
+    def recording(x: Array) -> Array:
         seen.append((x.shape, bool(x.flags.c_contiguous)))
         return x + x
 
@@ -323,9 +340,9 @@ def test_a_given_case_is_run_in_other_layouts_but_not_in_other_sizes() -> None:
 
 
 def test_a_buffer_that_threads_share_is_found() -> None:
-    buffers: dict[Any, np.ndarray] = {}
+    buffers: dict[Any, Array] = {}
 
-    def sharing(x: np.ndarray) -> np.ndarray:
+    def sharing(x: Array) -> Array:
         out = buffers.setdefault((x.shape, x.dtype), np.empty(x.shape, x.dtype))
         np.add(x, x, out=out)
         time.sleep(1e-4)
@@ -362,21 +379,20 @@ def test_a_struct_that_loses_a_field_when_it_is_copied_is_serialization() -> Non
 # ---- PyTorch ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("function", "kind"),
-    [
-        (lambda x: x + x + 0.01, "forward"),
-        (lambda x: (x + x).double(), "forward"),
-        (lambda x: x.add_(0).add(x), "layout"),  # raises on expanded inputs
-        (lambda x: x.mul_(2), "mutation"),
-        (lambda x: x[...].view(x.shape), "forward"),
-        (lambda x: (x + x).flatten(), "forward"),
-        (lambda x: x.view(-1).add(x.view(-1)).view(x.shape), "layout"),
-        (lambda x: x + x if x.numel() else x[0], "layout"),
-    ],
-    ids=["value", "dtype", "same values in place", "in place", "view", "shape", "strides", "empty"],
-)
-def test_faults_on_pytorch_are_found(function: Callable[[Any], Any], kind: str) -> None:
+TORCH_FAULTS: dict[str, tuple[OnTensor, str]] = {
+    "value": (lambda x: x + x + 0.01, "forward"),
+    "dtype": (lambda x: (x + x).double(), "forward"),
+    "in place": (lambda x: x.mul_(2), "mutation"),
+    "in place, same values": (lambda x: x.add_(0).add(x), "layout"),  # raises if expanded
+    "view": (lambda x: x[...].view(x.shape), "forward"),
+    "shape": (lambda x: (x + x).flatten(), "forward"),
+    "strides": (lambda x: x.view(-1).add(x.view(-1)).view(x.shape), "layout"),
+    "empty": (lambda x: x + x if x.numel() else x[0], "layout"),
+}
+
+
+@pytest.mark.parametrize(("function", "kind"), TORCH_FAULTS.values(), ids=TORCH_FAULTS)
+def test_faults_on_pytorch_are_found(function: OnTensor, kind: str) -> None:
     pytest.importorskip("torch")
     report = check(on_torch(function), devices=TORCH)
     assert kind in kinds(report)
@@ -389,9 +405,9 @@ def test_an_index_operation_is_checked_with_valid_indices() -> None:
         def pick(self, x: FloatTensor[P], ids: IntTensor[P]) -> FloatTensor[P]:
             return self.backend.float_select(x, 0, ids)
 
-    class FlexPicks(Picks[np.ndarray], on=Flex):
-        def pick(self, x: np.ndarray, ids: np.ndarray) -> np.ndarray:
-            return x[ids + 1 - 1]
+    def pick(self: Any, x: Array, ids: Array) -> Array:
+        return x[ids]
 
+    implement(Picks, Flex, pick=pick)
     Picks.default_on(NdArray)
     assert check(Picks, devices=ARRAYS).findings == []

@@ -10,7 +10,7 @@ import dataclasses
 import inspect
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,20 +26,10 @@ from firebrick.cube.frontend.parameters import (
 )
 from firebrick.cube.ir.types import I32, I64, Type
 from firebrick.cube.lang.numbers import Float, Int
-from firebrick.cube.runtime.base import Memory, Runtime, type_of
+from firebrick.cube.runtime.base import Memory, Runtime, TensorArgument, type_of
 from firebrick.errors import KernelLaunchError, KernelTypeError
 
 MAX_INDEX_32 = (1 << 31) - 1
-
-
-class TensorArgument(NamedTuple):
-    """What a device is told of a tensor."""
-
-    memory: Memory
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    length: int
-    """Elements in the memory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,7 @@ def read_triple(name: str, what: str, value: Any, *, at_least: int) -> Triple:
     sizes: list[int] = []
     for item in items:
         if isinstance(item, bool) or not hasattr(item, "__index__"):
-            raise KernelLaunchError(
-                f"`{name}`: {what} is made of ints; got {item!r} in {value!r}."
-            )
+            raise KernelLaunchError(f"`{name}`: {what} is made of ints; got {item!r} in {value!r}.")
         size = operator.index(item)
         if size < at_least:
             raise KernelLaunchError(

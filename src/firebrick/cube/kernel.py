@@ -12,8 +12,12 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from firebrick.cube import arguments, geometry
 from firebrick.cube.frontend.functions import CubeFunction, Lowered, lower_kernel
-from firebrick.cube.frontend.parameters import KernelParameter, flatten, read_parameters
-from firebrick.cube.frontend.parameters import TensorParameter
+from firebrick.cube.frontend.parameters import (
+    KernelParameter,
+    TensorParameter,
+    flatten,
+    read_parameters,
+)
 from firebrick.cube.frontend.scope import Captured
 from firebrick.cube.frontend.source import Source, read_source
 from firebrick.cube.frontend.syntax import check_syntax

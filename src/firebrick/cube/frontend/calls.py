@@ -154,7 +154,7 @@ def _len(calls: Calls, lowering: Expressions, values: list[Value], node: ast.Cal
         case [MemoryValue(Buffer() as buffer)]:
             return numbers.weak_int(Length(lowering.builder.index_type, buffer))
         case [MemoryValue(memory)]:
-            return Comptime(getattr(memory, "size"))
+            return Comptime(memory.size)
         case [ShapeValue(buffer)]:
             return Comptime(buffer.rank)
         case [TupleValue(items)]:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from firebrick.cube.frontend import numbers
 from firebrick.cube.frontend.expressions import Expressions
 from firebrick.cube.frontend.values import Comptime, Dynamic, Value, describe_value
-from firebrick.cube.ir.nodes import Cast, Constant, Expression
+from firebrick.cube.ir.nodes import Constant, Expression
 from firebrick.cube.ir.types import BOOL, F32, Type
 from firebrick.cube.lang.numbers import Numeric
 

@@ -108,7 +108,8 @@ class Expressions:
 
     def in_order(self, nodes: Sequence[ast.expr]) -> list[Value]:
         """Lowers expressions from left to right; what statements of a later one could change in
-        an earlier one is put aside first."""
+        an earlier one is put aside first.
+        """
         values: list[Value] = []
         for node in nodes:
             mark = len(self.builder.body)

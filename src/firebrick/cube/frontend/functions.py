@@ -29,8 +29,17 @@ from firebrick.cube.frontend.values import (
     Value,
     is_number,
 )
-from firebrick.cube.ir.nodes import Argument, Assign, Buffer, Function, Leave, Read, Region
-from firebrick.cube.ir.nodes import ScalarParameter, walk
+from firebrick.cube.ir.nodes import (
+    Argument,
+    Assign,
+    Buffer,
+    Function,
+    Leave,
+    Read,
+    Region,
+    ScalarParameter,
+    walk,
+)
 from firebrick.cube.ir.types import BOOL, F32, Type
 from firebrick.cube.lang.numbers import Numeric
 from firebrick.cube.lang.outside import only_in_kernels

@@ -8,8 +8,16 @@ from collections.abc import Callable
 from typing import Any
 
 from firebrick.cube.frontend.values import Comptime, Dynamic, Value, describe_value, is_number
-from firebrick.cube.ir.nodes import Binary, BinaryOp, Call, Cast, Compare, CompareOp, Constant
-from firebrick.cube.ir.nodes import Expression
+from firebrick.cube.ir.nodes import (
+    Binary,
+    BinaryOp,
+    Call,
+    Cast,
+    Compare,
+    CompareOp,
+    Constant,
+    Expression,
+)
 from firebrick.cube.ir.types import BOOL, F32, Type
 
 Refuse = Callable[[str], Any]

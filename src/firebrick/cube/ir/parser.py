@@ -185,27 +185,18 @@ class _Parser:
     def _statement(self, indent: int) -> list[Statement]:
         cursor = Cursor(self._lines[self._position])
         self._position += 1
-        match cursor.token.text, cursor.ahead(1):
-            case "if", _:
-                cursor.take()
-                return [self._if(cursor, indent)]
-            case "for" | "while", _:
-                return [self._loop(cursor, indent)]
-            case "region", ":" | "=" | "," | "[" | ".":
-                pass
-            case "region", _:
-                cursor.take()
-                label = cursor.name("a label")
-                return [Region(label, self._body(cursor, indent))]
-            case "pass", _:
-                cursor.take()
-                cursor.end()
-                return []
-            case _:
-                pass
-        done = StatementParser(cursor, self._names).statement()
+        if cursor.accept("if"):
+            return [self._if(cursor, indent)]
+        if cursor.token.text in ("for", "while"):
+            return [self._loop(cursor, indent)]
+        if cursor.token.text == "region" and cursor.line.tokens[1].kind == "name":
+            cursor.take()
+            label = cursor.name("a label")
+            return [Region(label, self._body(cursor, indent))]
+        is_empty = cursor.accept("pass")
+        statements = [] if is_empty else [StatementParser(cursor, self._names).statement()]
         cursor.end()
-        return [done]
+        return statements
 
     def _body(self, cursor: Cursor, indent: int) -> Body:
         cursor.expect(":")

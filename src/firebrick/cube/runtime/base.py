@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -75,9 +75,13 @@ class Driver(Protocol):
         ...
 
     def launch(
-        self, compiled: Any, cube_count: Triple, buffers: Sequence[Any], words: bytes
+        self,
+        compiled: Any,
+        cube_count: Triple,
+        tensors: Sequence[TensorArgument],
+        numbers: Sequence[bool | int | float],
     ) -> None:
-        """Queues a kernel; `words` are lengths, shapes, strides and numbers by `layout.py`."""
+        """Queues a kernel; no size in `cube_count` is 0. Errors come here or at the next read."""
         ...
 
     def read(self, memory: Any, size_bytes: int) -> bytes:
@@ -87,6 +91,17 @@ class Driver(Protocol):
     def sync(self) -> None:
         """Waits for everything queued; raises the first error nobody has read yet."""
         ...
+
+
+class TensorArgument(NamedTuple):
+    """What a device is told of a tensor."""
+
+    memory: Memory
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    """In elements."""
+    length: int
+    """Elements in the memory."""
 
 
 class Memory:
@@ -173,9 +188,7 @@ class Runtime:
         sizes = Shape(shape)
         size_bytes = sizes.num_elements() * dtype.itemsize
         raw = self.driver.allocate(max(size_bytes, 1))
-        return DeviceTensor(
-            Memory(self, raw, size_bytes), sizes, contiguous_strides(sizes), dtype
-        )
+        return DeviceTensor(Memory(self, raw, size_bytes), sizes, contiguous_strides(sizes), dtype)
 
     def sync(self) -> None:
         """Waits; raises the first error nobody has read yet."""
@@ -210,5 +223,3 @@ def dtype_of(number: Any) -> DType:
 def type_of(dtype: DType) -> Type:
     """The kernel type of a tensor dtype."""
     return Type(SCALAR_NAMES[dtype.name])  # pyright: ignore[reportArgumentType] - a scalar's name
-
-
