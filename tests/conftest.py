@@ -5,12 +5,17 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 import pytest
+from hypothesis import settings
 
 from firebrick import Device, Tensor
 from firebrick.errors import BackendUnavailableError
 
 # The package that each execution backend needs besides NumPy.
 DEVICES = {"flex": "numpy", "ndarray": "numpy", "libtorch": "torch"}
+
+# A slow machine is no failure. Properties of one operation show in a few dozen examples.
+settings.register_profile("firebrick", deadline=None, max_examples=40)
+settings.load_profile("firebrick")
 
 
 def open_device(name: str) -> Device:

@@ -107,6 +107,7 @@ OF_ONE: dict[str, tuple[OfOne, tuple[Array]]] = {
     "unstack": (lambda m, x: m.unstack(x, axis=1)[2], (X,)),
     "argmax": (lambda m, x: m.argmax(x), (X,)),
     "argmax kept": (lambda m, x: m.argmax(x, keepdims=True), (X,)),
+    "argmax along": (lambda m, x: m.argmax(x, axis=0, keepdims=True), (X,)),
     "argmin of all": (lambda m, x: m.argmin(x), (X,)),
     "argmin": (lambda m, x: m.argmin(x, axis=1), (X,)),
     "argsort": (lambda m, x: m.argsort(x, axis=0), (X,)),

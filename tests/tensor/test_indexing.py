@@ -122,7 +122,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "too many": ((0, 0, 0, 0), r"names 4 dimensions; the tensor has 3: \[0, 0, 0, 0\]"),
     "too many of all sorts": (
         (slice(1, 2), None, slice(None, None, 2), 0, [0]),
-        r"names 4 dimensions; .*: \[1:2, None, ::2, 0, Tensor\]",
+        r"names 4 dimensions; .*: \[1:2, None, ::2, 0, int.. tensor\]",
     ),
     "two ellipses": ((..., 0, ...), r"at most one `\.\.\.`; got \[\.\.\., 0, \.\.\.\]"),
     "a step of zero": (slice(None, None, 0), "the step of a slice is not 0"),

@@ -16,6 +16,7 @@ import pytest
 from tests.testing.planted import ARRAYS, FLEX, doubling, kinds, message
 
 from firebrick import Device, Tensor
+from firebrick.core import Distribution
 from firebrick.errors import SelectorError, SignatureError
 from firebrick.extension import (
     Autodiff,
@@ -35,6 +36,7 @@ from firebrick.extension import (
     backend_extension,
     fusion,
     op,
+    register_backend,
     views,
     when,
 )
@@ -158,6 +160,7 @@ def test_a_device_of_a_backend_that_is_not_listed_is_left_out() -> None:
     report = check(doubling(lambda x: x + x), devices=[*FLEX, Device("libtorch")])
     assert report.exercised == [("double", "flex")]
     assert report.ok
+    assert report.notes == ["libtorch:cpu was not checked: `Doubles` does not list its backend"]
 
 
 def test_backends_that_are_not_here_are_noted() -> None:
@@ -175,11 +178,8 @@ def test_backends_that_are_not_here_are_noted() -> None:
 
 
 def test_a_backend_derived_from_a_listed_one_is_served_by_it() -> None:
-    from firebrick.backends.ndarray import NdArray as NdArrayBackend
-    from firebrick.extension import register_backend
-
     @register_backend
-    class CheckedTwin(NdArrayBackend):
+    class CheckedTwin(NdArray):
         name = "checkedtwin"
 
         @classmethod
@@ -339,6 +339,37 @@ def test_the_same_seed_finds_the_same() -> None:
     first, again, other = (check(doubling(wrong), devices=FLEX, seed=seed) for seed in (1, 1, 2))
     assert first.findings == again.findings
     assert first.findings != other.findings
+
+
+@backend_extension(Flex, NdArray, LibTorch, Autodiff)
+class Unusual(OpSet[P]):
+    def dropped(self, x: FloatTensor[P], keep: float) -> FloatTensor[P]:
+        b = self.backend
+        chance = Distribution.bernoulli(keep)
+        return b.float_mul(x, b.float_random(x.shape, chance, b.device_of(x), b.dtype_of(x)))
+
+    def undefined(self, x: FloatTensor[P]) -> FloatTensor[P]:
+        b = self.backend
+        return b.float_log(b.float_neg(b.float_mul(x, x)))
+
+
+Unusual.default_on(Flex, NdArray, LibTorch, Autodiff)
+
+
+def test_a_random_operation_is_compared_with_the_same_seed() -> None:
+    report = check(Unusual)
+    assert report.findings == []
+    assert report.notes[0] == (
+        "dropped: results are random, so they were compared with those of the same seed only, and "
+        "devices were seeded"
+    )
+
+
+def test_an_operation_without_finite_results_is_noted() -> None:
+    assert check(Unusual, devices=FLEX).notes[-1] == (
+        "undefined on flex: gradients were not checked, since no case gives finite numbers only; "
+        "give cases"
+    )
 
 
 # ---- targets ---------------------------------------------------------------------------------

@@ -12,17 +12,24 @@ from tests.testing.planted import ARRAYS, FLEX, Array, doubling, implement, kind
 from firebrick.extension import (
     Autodiff,
     AutodiffTensor,
+    Backend,
+    Backward,
     BalancedCheckpointing,
+    Checkpointer,
     Flex,
     FloatTensor,
+    Gradients,
     Grads,
     IntTensor,
     NdArray,
     Need,
     NoDefault,
+    Ops,
     OpSet,
     P,
     Saved,
+    Tracked,
+    Untracked,
     backend_extension,
     gradient,
 )
@@ -157,6 +164,36 @@ def tripled(self: OpSet[Any], x: AutodiffTensor) -> Any:
 
 def refusing(self: OpSet[Any], x: AutodiffTensor) -> Any:
     raise RuntimeError("not differentiable")
+
+
+class Masked(Backward[Any]):
+    """The backward pass of `x + x` with a factor in its state, which cannot be recorded."""
+
+    def backward(
+        self, backend: Backend[Any], ops: Ops[Any], grads: Gradients, checkpointer: Checkpointer
+    ) -> None:
+        grad = backend.float_mul(grads.consume(ops.node), ops.state)
+        (parent,) = ops.parents
+        if parent is not None:
+            grads.register(parent, grad)
+
+
+def long_form(self: OpSet[Any], x: AutodiffTensor) -> Any:
+    b = self.inner.backend
+    out = b.float_add(x.primitive, x.primitive)
+    twos = b.float_full(x.shape, 2.0, x.device, x.dtype)
+    match Masked.prepare(self.checkpointing, x.node).compute_bound().stateful():
+        case Tracked(prep):
+            return prep.finish(twos, out)
+        case Untracked(prep):
+            return prep.finish(out)
+
+
+def test_a_second_derivative_that_the_engine_refuses_is_noted() -> None:
+    report = check(doubling(lambda x: x + x, long_form), devices=FLEX)
+    assert report.findings == []
+    (note,) = report.notes
+    assert note.startswith("double on flex: second derivatives are refused: AutodiffError: ")
 
 
 def test_gradients_that_depend_on_checkpointing_are_found() -> None:

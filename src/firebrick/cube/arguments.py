@@ -1,16 +1,15 @@
 """Arguments of a launch: checked against the parameters, and sorted into what they decide.
 
-Element types, ranks and compile-time values choose the compiled variant; memory, sizes and numbers go
-to the device.
+Element types, ranks and compile-time values choose the compiled variant; memory, sizes and numbers
+go to the device.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import math
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -28,6 +27,9 @@ from firebrick.cube.ir.types import I32, I64, Type
 from firebrick.cube.lang.numbers import Float, Int
 from firebrick.cube.runtime.base import Memory, Runtime, TensorArgument, type_of
 from firebrick.errors import KernelLaunchError, KernelTypeError
+
+if TYPE_CHECKING:
+    import inspect
 
 MAX_INDEX_32 = (1 << 31) - 1
 
@@ -54,7 +56,7 @@ class Bound:
     def key(self) -> Any:
         """What chooses the variant, besides geometry."""
         tensors = tuple((b.type.scalar, b.rank) for b in self.bindings.values())
-        values = tuple((type(v), v) for v in self.comptime.values())
+        values = tuple((v.__class__, v) for v in self.comptime.values())
         return tensors, self.aliased, values, self.index_type.scalar
 
 
@@ -177,8 +179,8 @@ class _Binder:
                 origin, known = origins.setdefault(element, (parameter.name, dtype))
                 if known is not dtype:
                     raise KernelTypeError(
-                        f"`{self._name}`: `{element.__name__}` is {known} in `{origin}` and {dtype} "
-                        f"in `{parameter.name}`; a type variable is one type."
+                        f"`{self._name}`: `{element.__name__}` is {known} in `{origin}` and "
+                        f"{dtype} in `{parameter.name}`; a type variable is one type."
                     )
                 types[element] = type_of(dtype)
             elif _scalar(element) != type_of(dtype).scalar:
@@ -193,8 +195,8 @@ class _Binder:
         wanted = "float" if bound is Float else "int" if bound is Int else None
         if wanted is not None and dtype.kind != wanted:
             raise KernelTypeError(
-                f"`{self._name}`: `{name}` is a tensor of {dtype}, but `{variable.__name__}` is bound "
-                f"to cube.{bound.__name__ if bound is not None else ''}."
+                f"`{self._name}`: `{name}` is a tensor of {dtype}, but `{variable.__name__}` is "
+                f"bound to cube.{bound.__name__ if bound is not None else ''}."
             )
 
     def _number(self, parameter: NumberParameter, value: Any, bound: Bound) -> Any:
@@ -214,7 +216,7 @@ class _Binder:
 
     def _fitting(self, name: str, value: Any, type: Type) -> Any:
         if isinstance(value, np.generic):
-            value = value.item()
+            value = cast("np.generic", value).item()  # of whatever dtype the user has
         if type.kind == "bool":
             if not isinstance(value, bool):
                 self._refuse(name, "takes a bool", value)
@@ -228,7 +230,8 @@ class _Binder:
         low, high = int_range(type)
         if not low <= value <= high:
             raise KernelLaunchError(
-                f"`{self._name}`: `{name}` is {value}, outside of {type}, which holds {low} to {high}."
+                f"`{self._name}`: `{name}` is {value}, outside of {type}, which holds {low} to "
+                f"{high}."
             )
         return value
 

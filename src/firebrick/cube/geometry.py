@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from firebrick.cube.runtime.base import Properties, Triple
 from firebrick.errors import KernelLaunchError, TooManyResourcesError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from firebrick.cube.runtime.base import Properties, Triple
 
 AUTO = "auto"
 AXES = "xyz"
@@ -15,7 +19,9 @@ AXES = "xyz"
 
 def read_triple(name: str, what: str, value: Any, *, at_least: int) -> Triple:
     """One to three whole numbers; missing ones are 1. `KernelLaunchError` for anything else."""
-    items = value if isinstance(value, tuple | list) else (value,)
+    items: tuple[Any, ...] = (value,)
+    if isinstance(value, tuple | list):
+        items = tuple(cast("Sequence[Any]", value))  # of whatever the user put there
     if not 1 <= len(items) <= 3:
         raise KernelLaunchError(
             f"`{name}`: {what} is an int or up to three; got {len(items)} of them: {value!r}."

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
-import sys
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 
 from firebrick.cube import arguments, geometry
 from firebrick.cube.frontend.functions import CubeFunction, Lowered, lower_kernel
@@ -18,13 +16,18 @@ from firebrick.cube.frontend.parameters import (
     flatten,
     read_parameters,
 )
-from firebrick.cube.frontend.scope import Captured
 from firebrick.cube.frontend.source import Source, read_source
 from firebrick.cube.frontend.syntax import check_syntax
-from firebrick.cube.ir.nodes import Function
-from firebrick.cube.runtime.base import Triple
+from firebrick.cube.ir.rewrite import replace_buffers
 from firebrick.cube.targets import source_text
 from firebrick.errors import KernelTypeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firebrick.cube.frontend.scope import Captured
+    from firebrick.cube.ir.nodes import Function
+    from firebrick.cube.runtime.base import Triple
 
 Ps = ParamSpec("Ps")
 R = TypeVar("R")
@@ -70,12 +73,18 @@ class Kernel(Generic[Ps]):
         """Of the function."""
         return self._source.name
 
+    @property
+    def tensor_parameters(self) -> list[TensorParameter]:
+        """Tensor parameters in order, those inside structs included."""
+        return [p for p in flatten(self._parameters) if isinstance(p, TensorParameter)]
+
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
 
     def __getitem__(self, launch: tuple[Any, Any]) -> Launcher:
         """A launcher for that geometry: `(cube_count, cube_dim)`."""
-        if not isinstance(launch, tuple) or len(launch) != 2:  # pyright: ignore[reportUnnecessaryIsInstance, reportUnnecessaryComparison] - users' input
+        given: Any = launch
+        if not isinstance(given, tuple) or len(launch) != 2:
             raise arguments.KernelLaunchError(
                 f"`{self.name}` is launched as `{self.name}[cube_count, cube_dim](...)`; got "
                 f"[{launch!r}]."
@@ -125,7 +134,7 @@ class Kernel(Generic[Ps]):
         return Variant(lowered.function, compiled, lowered.captured)
 
     def _lowered(self, bound: arguments.Bound, cube_dim: Triple) -> Lowered:
-        flat = [p for p in flatten(self._parameters) if isinstance(p, TensorParameter)]
+        flat = self.tensor_parameters
         shared = {p.name: replace(p, mutable=True) for p in flat if p.name in bound.aliased}
         lowered = lower_kernel(
             self._source,
@@ -143,8 +152,6 @@ class Kernel(Generic[Ps]):
 
 def _writable(function: Function, flat: list[TensorParameter], names: set[str]) -> Function:
     """The kernel with parameters that share memory with a written one declared writable."""
-    from firebrick.cube.ir.rewrite import replace_buffers
-
     positions = {i for i, parameter in enumerate(flat) if parameter.name in names}
     new = {b: replace(b, mutable=True) for b in function.buffers if b.position in positions}
     return replace_buffers(function, new)
@@ -155,7 +162,7 @@ class Launcher:
 
     __slots__ = ("_cube_count", "_cube_dim", "_kernel")
 
-    def __init__(self, kernel: Kernel[Any], cube_count: Triple | None, cube_dim: Triple) -> None:
+    def __init__(self, kernel: Kernel[...], cube_count: Triple | None, cube_dim: Triple) -> None:
         self._kernel = kernel
         self._cube_count = cube_count
         self._cube_dim = cube_dim
@@ -180,7 +187,7 @@ class Launcher:
         if self._cube_count is not None:
             return self._cube_count
         kernel = self._kernel
-        flat = [p for p in flatten(kernel._parameters) if isinstance(p, TensorParameter)]
+        flat = kernel.tensor_parameters
         outputs = [a for p, a in zip(flat, bound.tensors, strict=True) if p.mutable]
         if not outputs:
             raise arguments.KernelLaunchError(
@@ -202,7 +209,9 @@ def kernel(function: Callable[Ps, None]) -> Kernel[Ps]:
     """
     source = read_source(function)
     check_syntax(source, is_kernel=True)
-    parameters = read_parameters(source, dict(sys._getframe(1).f_locals))
+    frame = inspect.currentframe()
+    around = frame.f_back.f_locals if frame is not None and frame.f_back is not None else {}
+    parameters = read_parameters(source, dict(around))
     _check_writes(source, parameters)
     return Kernel(source, parameters)
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from firebrick.core import DType
 from firebrick.cube import geometry
 from firebrick.cube.ir.types import SCALAR_NAMES
 from firebrick.cube.runtime.base import Memory, Runtime, TensorArgument, Triple
 from firebrick.errors import KernelLaunchError, TemplateError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Language = Literal["wgsl", "cuda", "hip"]
 
@@ -118,8 +120,8 @@ class SourceKernel:
                 return value
             case _:
                 raise TemplateError(
-                    f"placeholder `{name}` cannot be {value!r}; accepted are a 64-bit int, a finite "
-                    "float, a bool, an identifier, or a number type."
+                    f"placeholder `{name}` cannot be {value!r}; accepted are a 64-bit int, a "
+                    "finite float, a bool, an identifier, or a number type."
                 )
 
     @property
@@ -170,8 +172,8 @@ class SourceLauncher:
         for tensor in tensors:
             if tensor.memory.runtime.name != wanted:
                 raise KernelLaunchError(
-                    f"a {self.kernel.language} kernel runs on `{wanted}`; the tensors are on runtime "
-                    f"`{tensor.memory.runtime.name}`."
+                    f"a {self.kernel.language} kernel runs on `{wanted}`; the tensors are on "
+                    f"runtime `{tensor.memory.runtime.name}`."
                 )
         for number in numbers:
             if not isinstance(number, bool | int | float):
@@ -198,7 +200,8 @@ class SourceLauncher:
             stated = tuple(int(size) for size in sizes) + (1,) * (3 - len(sizes))
             if stated != self.cube_dim:
                 raise KernelLaunchError(
-                    f"the text has @workgroup_size{stated}, the launch a cube dim of {self.cube_dim}."
+                    f"the text has @workgroup_size{stated}, the launch a cube dim of "
+                    f"{self.cube_dim}."
                 )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from firebrick.cube.passes import prepare
 from firebrick.errors import KernelCompileError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from firebrick.cube.ir.nodes import Function
     from firebrick.cube.runtime.base import Properties
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from firebrick.core import DispatchTensor
 from firebrick.errors import KindError, ShapeError
 
 if TYPE_CHECKING:
@@ -128,6 +129,8 @@ def _part_text(part: object) -> str:
         return "..."
     if isinstance(part, slice):
         return _slice_text(cast("Slice", part))
+    if isinstance(part, DispatchTensor):
+        return f"{part.dtype} tensor"
     return repr(part) if part is None or isinstance(part, int) else type(part).__name__
 
 

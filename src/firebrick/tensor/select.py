@@ -11,7 +11,7 @@ from firebrick.errors import KindError, ShapeError, TensorError
 from firebrick.tensor.advanced import SELECT, picked, taken
 from firebrick.tensor.checks import dim_of
 from firebrick.tensor.convert import converted
-from firebrick.tensor.host import placed
+from firebrick.tensor.host import placed, read_values
 from firebrick.tensor.indexing import Block, block_of, parts_of, without_ellipsis
 from firebrick.tensor.layout import EXPAND, reshaped
 from firebrick.tensor.operations import INT, every, numbers
@@ -19,6 +19,7 @@ from firebrick.tensor.ordering import Ordering
 from firebrick.tensor.promotion import adopted, common, default_int, fitting
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import EllipsisType
     from typing import Self, TypeAlias
 
@@ -45,9 +46,12 @@ class Select(Ordering):
     __slots__ = ()
 
     def __getitem__(
-        self, index: int | slice | EllipsisType | Self | tuple[Any, ...] | None
+        self, index: int | slice | EllipsisType | Self | Sequence[Any] | Array | None
     ) -> Self:
-        """Ints, slices (negative steps too), `...`, `None`, a bool or an int tensor."""
+        """Ints, slices (negative steps too), `...`, `None`, a bool or an int tensor.
+
+        Several int tensors pick one element per position. Lists and arrays stand for tensors.
+        """
         value = self._value
         parts = [self._index_part(part) for part in parts_of(index)]
         if any(isinstance(part, Select) for part in parts):
@@ -69,7 +73,7 @@ class Select(Ordering):
         """Lists and arrays in an index, as tensors; all else as it is."""
         if not isinstance(part, LISTED):
             return part
-        array: Array = np.asarray(part)  # pyright: ignore[reportUnknownArgumentType] # any list
+        array, _ = read_values(part)
         if not array.size and isinstance(part, list):
             array = array.astype(np.int32)  # an empty list would be one of floats
         if array.dtype.kind not in "biu":

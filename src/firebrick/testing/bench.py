@@ -41,6 +41,8 @@ class Bench:
     twins: Sequence[Case]
     seed: int
     notes: list[str] = field(default_factory=list[str])
+    is_random: bool = False
+    """Whether the operation draws random numbers, which differ from backend to backend."""
     is_wrong: bool = False
     """Whether plain cases differ from the oracle, so that unusual sizes need not be compared."""
     is_mutating: bool = False

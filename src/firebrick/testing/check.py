@@ -88,9 +88,18 @@ class _Run:
             message = f"{cases.why}; give cases: `check(..., cases={{{subject.name!r}: [(...)]}})`"
             self.findings.append(Finding(subject.name, str(devices[0]), "error", message))
             return
+        is_random = oracle.is_random(cases.expected[0].case)
+        if is_random:
+            self.notes.append(
+                f"{subject.name}: results are random, so they were compared with those of the same "
+                "seed only, and devices were seeded"
+            )
         for device in devices:
+            subject.seeded = (device,) if is_random else ()
             expected = list(cases.expected)
-            self._on_device(Bench(subject, device, oracle, expected, cases.twins, self._seed))
+            bench = Bench(subject, device, oracle, expected, cases.twins, self._seed)
+            bench.is_random = is_random
+            self._on_device(bench)
 
     def _on_device(self, bench: Bench) -> None:
         name, device = bench.subject.name, str(bench.device)

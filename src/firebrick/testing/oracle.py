@@ -21,7 +21,7 @@ from firebrick.errors import (
 from firebrick.opset import Leaf, NoDefault, P, into_dispatch, kind_or_none, leaves
 from firebrick.opset.nodes import tensor_nodes
 from firebrick.testing.checked_backend import checked_backend
-from firebrick.testing.comparison import HostValues, snapshot
+from firebrick.testing.comparison import HostValues, exactly, find_difference, snapshot
 from firebrick.testing.nests import find_leaves, replace_leaves
 from firebrick.testing.placement import Precision, place
 from firebrick.testing.subject import Outcome, Subject, attempt
@@ -66,6 +66,20 @@ class Oracle:
         _, coarse = self._evaluate(case, "native")
         slack, dtypes = _precision(exact.value, coarse)
         return Expected(case, name, exact.value, slack, dtypes)
+
+    def is_random(self, case: Case) -> bool:
+        """Whether results differ from call to call, but not after the same seed."""
+        if self._repeats(case):
+            return False
+        self._subject.seeded = (Device.ndarray(), self._first)
+        try:
+            return self._repeats(case)
+        finally:
+            self._subject.seeded = ()
+
+    def _repeats(self, case: Case) -> bool:
+        first, again = self.value(case), self.value(case)
+        return find_difference(again.value, first.value, exactly, "out") is None
 
     def _refusal(self, case: Case) -> Exception | None:
         """What the form of the operation says against the case."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from firebrick.core import DispatchTensor, TensorSpec
+from firebrick.core import Device, DispatchTensor, TensorSpec
 from firebrick.errors import KindError, MetadataMismatchError
 from firebrick.opset import (
     GradientRule,
@@ -30,6 +30,9 @@ from firebrick.testing.nests import replace_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
+
+SEED = 0
+"""Of random numbers, where an operation draws some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +69,21 @@ def spec_of(tensor: Any) -> TensorSpec:
 
 
 class Subject:
-    """One operation of an op set."""
+    """One operation of an op set.
+
+    `seeded` are devices that are seeded before each call: an operation that draws random numbers
+    then draws the same ones.
+    """
 
     def __init__(self, op_set: type[OpSet[Any]], operation: Operation) -> None:
         self.op_set = op_set
         self.operation = operation
         self.name = operation.name
+        self.seeded: tuple[Device, ...] = ()
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
         """The operation on user values; awaited if it is async."""
+        self._seed()
         values = into_dispatch(dict(arguments))
         function = getattr(dispatch(self.op_set), self.name)
         positional, keywords = self._split(values)
@@ -86,9 +95,15 @@ class Subject:
 
     def default_body(self, arguments: Mapping[str, Any], backend: Any) -> Any:
         """The default body on a backend's own tensors, whoever implements the operation there."""
+        if self.seeded:
+            backend.seed(Device.ndarray(), SEED)
         instance = bind_instance(self.op_set, backend)
         positional, keywords = self._split(arguments)
         return _finished(self.operation.function(instance, *positional, **keywords))
+
+    def _seed(self) -> None:
+        for device in self.seeded:
+            device.seed(SEED)
 
     @cached_property
     def describes_outputs(self) -> bool:

@@ -46,6 +46,11 @@ class Targets:
         wanted = list(self._usable(listed)) if devices is None else list(devices)
         plain = dict.fromkeys(device.inner() for device in wanted)
         self._by_device = {device: self._selector_of(device, listed) for device in plain}
+        self.notes += [
+            f"{device} was not checked: `{op_set.__name__}` does not list its backend"
+            for device, selector in self._by_device.items()
+            if selector is None
+        ]
         self._rows = report_rows(op_set)
 
     @property
@@ -87,7 +92,7 @@ class Targets:
                 self.notes.append(f"`{_name(selector)}` was not checked: {reason}")
                 continue
             if not found:
-                self.notes.append(f"`{_name(selector)}` was not checked: no device of it is here")
+                self.notes.append(f"`{_name(selector)}` was not checked: it has no device here")
             yield from found
 
     def _selector_of(

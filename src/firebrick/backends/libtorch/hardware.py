@@ -76,6 +76,11 @@ class Hardware:
             self._devices[place] = found
         return found
 
+    def from_dlpack(self, producer: Any) -> Tensor:
+        """The memory of a DLPack producer as a tensor, on the producer's device."""
+        shared: Tensor = torch.from_dlpack(producer)  # pyright: ignore[reportPrivateImportUsage]
+        return shared.detach()
+
     def dtype_of(self, tensor: Tensor) -> DType:
         return self._dtypes[tensor.dtype]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from firebrick.cube.ir.nodes import (
     Assign,
@@ -19,7 +19,11 @@ from firebrick.cube.ir.nodes import (
     Statement,
     Variable,
 )
-from firebrick.cube.ir.types import Type
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from firebrick.cube.ir.types import Type
 
 
 class RestartError(Exception):
@@ -63,7 +67,7 @@ class Builder:
         self.body.append(statement)
 
     @contextmanager
-    def nested(self) -> Iterator[list[Statement]]:
+    def nested(self) -> Generator[list[Statement]]:
         """Statements inside go to a body of their own."""
         self._bodies.append([])
         try:

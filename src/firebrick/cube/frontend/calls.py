@@ -21,7 +21,7 @@ from firebrick.cube.frontend.values import (
     describe_value,
     is_number,
 )
-from firebrick.cube.ir.nodes import Buffer, Call, Length
+from firebrick.cube.ir.nodes import Buffer, Call, Length, LocalArray, SharedArray
 from firebrick.cube.ir.types import BOOL
 from firebrick.cube.lang.intrinsic import NAMES
 from firebrick.errors import KernelSyntaxError
@@ -153,7 +153,7 @@ def _len(calls: Calls, lowering: Expressions, values: list[Value], node: ast.Cal
     match values:
         case [MemoryValue(Buffer() as buffer)]:
             return numbers.weak_int(Length(lowering.builder.index_type, buffer))
-        case [MemoryValue(memory)]:
+        case [MemoryValue(SharedArray() | LocalArray() as memory)]:
             return Comptime(memory.size)
         case [ShapeValue(buffer)]:
             return Comptime(buffer.rank)
@@ -162,7 +162,7 @@ def _len(calls: Calls, lowering: Expressions, values: list[Value], node: ast.Cal
         case [Comptime(known)] if hasattr(known, "__len__"):
             return Comptime(len(known))
         case _:
-            lowering.scope.refuse(node, "`len` takes a tensor, memory or a tuple.")
+            return lowering.scope.refuse(node, "`len` takes a tensor, memory or a tuple.")
 
 
 def _int(calls: Calls, lowering: Expressions, values: list[Value], node: ast.Call) -> Value:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import ast
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from firebrick.cube.frontend import numbers
-from firebrick.cube.frontend.expressions import Expressions
 from firebrick.cube.frontend.values import Comptime, Dynamic, Value, describe_value
 from firebrick.cube.ir.nodes import Constant, Expression
 from firebrick.cube.ir.types import BOOL, F32, Type
 from firebrick.cube.lang.numbers import Numeric
+
+if TYPE_CHECKING:
+    import ast
+
+    from firebrick.cube.frontend.expressions import Expressions
 
 
 def number_type(lowering: Expressions, target: Any) -> Type | None:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from firebrick.cube.frontend import numbers
-from firebrick.cube.frontend.builder import Builder
-from firebrick.cube.frontend.scope import Scope
 from firebrick.cube.frontend.values import (
     Comptime,
     Dynamic,
@@ -42,6 +40,8 @@ from firebrick.cube.lang.topology import TopologyConstant
 from firebrick.errors import KernelTypeError
 
 if TYPE_CHECKING:
+    from firebrick.cube.frontend.builder import Builder
+    from firebrick.cube.frontend.scope import Scope
     from firebrick.cube.ir.nodes import Memory
 
 BINARY: dict[type[ast.operator], str] = {
@@ -104,11 +104,12 @@ class Expressions:
             zero = Constant(value.type, 0.0 if value.type.is_float else 0)
             compared = numbers.binary("ne", value, Dynamic(zero), value.type, self.refuser(node))
             return self.alone(compared, node)
-        self.scope.refuse(node, f"{describe_value(value)} is no condition; compare numbers.")
+        return self.scope.refuse(node, f"{describe_value(value)} is no condition; compare numbers.")
 
     def in_order(self, nodes: Sequence[ast.expr]) -> list[Value]:
-        """Lowers expressions from left to right; what statements of a later one could change in
-        an earlier one is put aside first.
+        """Lowers expressions from left to right.
+
+        What statements of a later one could change in an earlier one is put aside first.
         """
         values: list[Value] = []
         for node in nodes:
@@ -123,9 +124,7 @@ class Expressions:
         if not isinstance(value, Dynamic) or isinstance(value.expression, Constant):
             return value
         read = self.builder.spill(mark, value.expression)
-        if value.at is None:
-            return Dynamic(read)
-        return Dynamic(read, lambda type: numbers.convert(read, type))
+        return numbers.settled(read, weak=value.is_weak)
 
     # ---- expressions --------------------------------------------------------------------------
 
@@ -136,18 +135,25 @@ class Expressions:
                 return self._constant(node, value)
             case ast.Name():
                 return self._seen(self.scope.read(node))
-            case ast.Tuple(elts):
-                return TupleValue(tuple(self.in_order(elts)))
-            case ast.BinOp(left, op, right):
-                return self.binary(BINARY.get(type(op)), *self.in_order([left, right]), node)
-            case ast.UnaryOp(op, operand):
-                return self._unary(op, operand, node)
             case ast.BoolOp():
                 return self._bool_op(node)
             case ast.Compare():
                 return self._compare(node)
             case ast.IfExp(test, body, orelse):
                 return self._conditional(self.condition(test), body, orelse, node)
+            case _:
+                return self._lower_parts(node)
+
+    def _lower_parts(self, node: ast.expr) -> Value:
+        """Expressions whose parts are all evaluated."""
+        match node:
+            case ast.Tuple(elts):
+                return TupleValue(tuple(self.in_order(elts)))
+            case ast.BinOp(left, op, right):
+                first, second = self.in_order([left, right])
+                return self.binary(BINARY.get(type(op)), first, second, node)
+            case ast.UnaryOp(op, operand):
+                return self._unary(op, operand, node)
             case ast.Attribute(value, name):
                 return self.attribute(self.lower(value), name, node)
             case ast.Subscript(value, index):
@@ -155,7 +161,7 @@ class Expressions:
             case ast.Call():
                 return self._call(self, node)
             case _:
-                self.scope.refuse(node, f"`{ast.unparse(node)}` cannot stand in a kernel.")
+                return self.scope.refuse(node, f"`{ast.unparse(node)}` cannot stand in a kernel.")
 
     def _constant(self, node: ast.AST, value: Any) -> Value:
         if isinstance(value, complex | bytes):
@@ -175,7 +181,7 @@ class Expressions:
         if op is None:
             self.scope.refuse(node, "`@` is not part of the kernel language: write the loops.")
         if op == "pow" and isinstance(left, Dynamic) and not isinstance(left.expression, Read):
-            left = Dynamic(self.builder.temporary(left.expression), left.at)
+            left = numbers.settled(self.builder.temporary(left.expression), weak=left.is_weak)
         if (
             isinstance(left, Comptime)
             and isinstance(right, Comptime)
@@ -334,14 +340,16 @@ class Expressions:
             case StructValue(struct, fields):
                 if name in fields:
                     return fields[name]
-                self.scope.refuse(node, f"`{struct.__name__}` has no field `{name}`.")
+                return self.scope.refuse(node, f"`{struct.__name__}` has no field `{name}`.")
             case Comptime(known):
                 try:
                     return self._seen(Comptime(getattr(known, name)))
                 except AttributeError as reason:
-                    self.scope.refuse(node, f"{reason}.")
+                    return self.scope.refuse(node, f"{reason}.")
             case _:
-                self.scope.refuse(node, f"{describe_value(value)} has no attribute `{name}`.")
+                return self.scope.refuse(
+                    node, f"{describe_value(value)} has no attribute `{name}`."
+                )
 
     def _memory_attribute(self, memory: Memory, name: str, node: ast.AST) -> Value:
         if name == "dtype":
@@ -354,7 +362,9 @@ class Expressions:
             if name == "stride":
                 return MethodValue(memory, name)
         known = "shape, rank, stride, dtype" if isinstance(memory, Buffer) else "dtype"
-        self.scope.refuse(node, f"`{memory.name}` has no attribute `{name}`; it has {known}.")
+        return self.scope.refuse(
+            node, f"`{memory.name}` has no attribute `{name}`; it has {known}."
+        )
 
     def _subscript(self, value: ast.expr, index: ast.expr, node: ast.AST) -> Value:
         container, position = self.in_order([value, index])
@@ -370,14 +380,16 @@ class Expressions:
                     self.scope.refuse(
                         node, f"index {position.value} is outside of {len(items)} items."
                     )
-                self.scope.refuse(node, "the index of a tuple is known when compiling.")
+                return self.scope.refuse(node, "the index of a tuple is known when compiling.")
             case Comptime(known) if isinstance(position, Comptime):
                 try:
                     return Comptime(known[position.value])
                 except (TypeError, LookupError) as reason:
-                    self.scope.refuse(node, f"this cannot be evaluated when compiling: {reason}.")
+                    return self.scope.refuse(
+                        node, f"this cannot be evaluated when compiling: {reason}."
+                    )
             case _:
-                self.scope.refuse(node, f"{describe_value(container)} has no elements.")
+                return self.scope.refuse(node, f"{describe_value(container)} has no elements.")
 
     def index(self, position: Value, node: ast.AST) -> Expression:
         """The index of an element, in the index type."""
@@ -385,11 +397,9 @@ class Expressions:
             self.scope.refuse(
                 node, "memory has one flat index; compute it, with `stride(dim)` for tensors."
             )
-        if isinstance(position, Comptime) and isinstance(position.value, int):
-            if position.value < 0:
-                self.scope.refuse(
-                    node, f"index {position.value} is negative; count from the front."
-                )
+        known = position.value if isinstance(position, Comptime) else None
+        if isinstance(known, int) and known < 0:
+            self.scope.refuse(node, f"index {known} is negative; count from the front.")
         expression = self.alone(position, node)
         if not expression.type.is_integer:
             self.scope.refuse(node, f"an index is an integer; got type {expression.type}.")

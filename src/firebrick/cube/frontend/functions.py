@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from dataclasses import dataclass
-from typing import Any, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from firebrick.cube.frontend import numbers
 from firebrick.cube.frontend.builder import Builder, RestartError, VariableType
@@ -19,7 +19,6 @@ from firebrick.cube.frontend.parameters import (
     TensorParameter,
 )
 from firebrick.cube.frontend.scope import Captured, Returns, Scope
-from firebrick.cube.frontend.source import Source
 from firebrick.cube.frontend.statements import Statements
 from firebrick.cube.frontend.values import (
     Comptime,
@@ -44,6 +43,9 @@ from firebrick.cube.ir.types import BOOL, F32, Type
 from firebrick.cube.lang.numbers import Numeric
 from firebrick.cube.lang.outside import only_in_kernels
 from firebrick.errors import KernelSyntaxError
+
+if TYPE_CHECKING:
+    from firebrick.cube.frontend.source import Source
 
 MAX_DEPTH = 64
 """Inlined calls within each other."""
@@ -75,6 +77,7 @@ class CubeFunction:
 
     @property
     def __name__(self) -> str:
+        """As the function itself."""
         return self.source.name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -115,7 +118,7 @@ def lower_kernel(
             index_type,
             cube_dim,
         )
-        return Lowered(function, tuple([*scope.captured, *inliner.captured]))
+        return Lowered(function, (*scope.captured, *inliner.captured))
     return source.refuse(source.tree, "the types of its variables do not settle.")
 
 
@@ -184,8 +187,7 @@ def _bind(builder: Builder, scope: Scope, name: str, value: Value) -> None:
         variable = builder.variable(key, name, known.type)
         builder.emit(Assign(variable, numbers.coerce(value, known.type, refuser, f"`{name}`")))
         read = Read(variable)
-        at = (lambda type: numbers.convert(read, type)) if known.weak else None
-        value = Dynamic(read, at)
+        value = numbers.settled(read, weak=known.weak)
     scope.names[name] = value
 
 
@@ -265,8 +267,7 @@ class Inliner:
         if not isinstance(value, Dynamic) or isinstance(value.expression, Argument):
             return value
         read = self._builder.temporary(value.expression)
-        at = None if value.at is None else (lambda type: numbers.convert(read, type))
-        return Dynamic(read, at)
+        return numbers.settled(read, weak=value.is_weak)
 
     def _types(
         self, target: CubeFunction, bound: dict[str, Value], outer: Scope
@@ -275,12 +276,11 @@ class Inliner:
         types = dict(outer.types)
         for name, annotation in _annotations(target.source.function).items():
             value = bound.get(name)
-            if isinstance(annotation, TypeVar) and isinstance(value, Dynamic) and not value.is_weak:
+            if isinstance(value, Dynamic) and not value.is_weak and isinstance(annotation, TypeVar):
                 types[annotation] = value.type
-            if get_origin(annotation) is not None and isinstance(value, MemoryValue):
-                for argument in get_args(annotation):
-                    if isinstance(argument, TypeVar):
-                        types[argument] = value.memory.type
+            if isinstance(value, MemoryValue):
+                variables = [a for a in get_args(annotation) if isinstance(a, TypeVar)]
+                types.update(dict.fromkeys(variables, value.memory.type))
         return types
 
     def _converted(self, scope: Scope, name: str, value: Value, node: ast.Call) -> Value:

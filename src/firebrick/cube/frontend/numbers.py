@@ -23,12 +23,14 @@ from firebrick.cube.ir.types import BOOL, F32, Type
 Refuse = Callable[[str], Any]
 """Raises `KernelTypeError` at the place that is being lowered."""
 
+_operator: Any = operator  # its functions are generic in ways that no table can say
 PYTHON: dict[str, Callable[[Any, Any], Any]] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
-    "floordiv": operator.floordiv, "mod": operator.mod, "and": operator.and_, "or": operator.or_,
-    "xor": operator.xor, "shl": operator.lshift, "shr": operator.rshift, "pow": operator.pow,
-    "min": min, "max": max, "eq": operator.eq, "ne": operator.ne, "lt": operator.lt,
-    "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+    "add": _operator.add, "sub": _operator.sub, "mul": _operator.mul, "div": _operator.truediv,
+    "floordiv": _operator.floordiv, "mod": _operator.mod, "and": _operator.and_,
+    "or": _operator.or_,
+    "xor": _operator.xor, "shl": _operator.lshift, "shr": _operator.rshift, "pow": _operator.pow,
+    "min": min, "max": max, "eq": _operator.eq, "ne": _operator.ne, "lt": _operator.lt,
+    "le": _operator.le, "gt": _operator.gt, "ge": _operator.ge,
 }  # fmt: skip
 SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//", "mod": "%", "and": "&",
@@ -103,6 +105,11 @@ def weak_int(expression: Expression) -> Dynamic:
 def weak_float(at: Callable[[Type], Expression]) -> Dynamic:
     """A value of the language's `float`, built in the type that it meets."""
     return Dynamic(at(F32), at)
+
+
+def settled(expression: Expression, *, weak: bool) -> Dynamic:
+    """A number that was put into a variable; a weak one still takes the type of what it meets."""
+    return weak_int(expression) if weak else Dynamic(expression)
 
 
 def convert(expression: Expression, type: Type) -> Expression:

@@ -8,9 +8,11 @@ import typing
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin
 
-from firebrick.cube.frontend.source import Source
 from firebrick.cube.lang.containers import COMPTIME, MUT, Tensor
 from firebrick.cube.lang.numbers import Float, Int, Numeric
+
+if typing.TYPE_CHECKING:
+    from firebrick.cube.frontend.source import Source
 
 ScalarSpec: TypeAlias = "type[Any] | TypeVar"
 """A concrete number type, a type variable bound by another argument, or int, float, bool."""

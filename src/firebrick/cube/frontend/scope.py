@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
 import inspect
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from firebrick.cube.frontend.source import Source
 from firebrick.cube.frontend.syntax import assigned_names
 from firebrick.cube.frontend.values import Comptime, Value
-from firebrick.cube.ir.nodes import Location, Variable
-from firebrick.cube.ir.types import Type
 from firebrick.errors import KernelError, KernelSyntaxError, KernelTypeError
+
+if TYPE_CHECKING:
+    import ast
+
+    from firebrick.cube.frontend.source import Source
+    from firebrick.cube.ir.nodes import Location, Variable
+    from firebrick.cube.ir.types import Type
 
 
 @dataclass(frozen=True, slots=True)

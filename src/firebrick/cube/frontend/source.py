@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from firebrick.cube.ir.locations import describe
 from firebrick.cube.ir.nodes import Location
 from firebrick.errors import KernelError, KernelSyntaxError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True)

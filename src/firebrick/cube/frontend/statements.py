@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from firebrick.cube.frontend import numbers
 from firebrick.cube.frontend.builder import Builder, RestartError, VariableType
@@ -47,6 +46,9 @@ from firebrick.cube.ir.types import BOOL
 from firebrick.cube.lang.control import unroll
 from firebrick.errors import KernelSyntaxError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
 MAX_UNROLLED = 4096
 """Trips of one unrolled loop; more would be code that no compiler likes."""
 
@@ -68,12 +70,31 @@ class Statements:
         return True
 
     def _statement(self, node: ast.stmt) -> bool:
+        """Lowers one statement; False when what follows it cannot be reached."""
         match node:
-            case ast.Pass():
-                return True
+            case ast.If(test, body, orelse):
+                return self._if(self.expressions.condition(test), body, orelse)
+            case ast.Match():
+                return self._match(node)
+            case ast.Break() | ast.Continue():
+                self._jump(node)
+                return False
+            case ast.Return(value):
+                self._return(value)
+                return False
             case ast.Expr(value):
                 self._expression(value)
                 return not _ends(self.builder)
+            case ast.For():
+                self._for(node)
+            case ast.While(test, body):
+                self._while(test, body)
+            case _:
+                self._assignment(node)
+        return True
+
+    def _assignment(self, node: ast.stmt) -> None:
+        match node:
             case ast.Assign(targets, value):
                 lowered = self.expressions.lower(value)
                 for target in targets:
@@ -83,23 +104,8 @@ class Statements:
                     self._assign(target, self.expressions.lower(value))
             case ast.AugAssign(target, op, value):
                 self._update(target, BINARY.get(type(op)), value)
-            case ast.If(test, body, orelse):
-                return self._if(self.expressions.condition(test), body, orelse)
-            case ast.For():
-                self._for(node)
-            case ast.While(test, body):
-                self._while(test, body)
-            case ast.Match():
-                return self._match(node)
-            case ast.Break() | ast.Continue():
-                self._jump(node)
-                return False
-            case ast.Return(value):
-                self._return(value)
-                return False
-            case _:
-                self.scope.refuse(node, "this statement cannot stand in a kernel.")
-        return True
+            case _:  # `pass`: the syntax check lets nothing else through
+                return
 
     def _expression(self, value: ast.expr) -> None:
         """A call for its effect, or a docstring."""
@@ -135,18 +141,17 @@ class Statements:
             case ShapeValue(buffer):
                 dims = range(buffer.rank)
                 return [self.expressions.extent(buffer, "shape", Comptime(d), node) for d in dims]
-            case Comptime(tuple() | list() | range() as known):
-                sequence: Iterable[Any] = known
+            case Comptime(known) if isinstance(known, tuple | list | range):
+                sequence = cast("Iterable[Any]", known)  # of whatever the user put there
                 return [Comptime(item) for item in sequence]
             case _:
-                self.scope.refuse(node, f"{describe_value(value)} cannot be taken apart.")
+                return self.scope.refuse(node, f"{describe_value(value)} cannot be taken apart.")
 
     def _settled(self, value: Value) -> Value:
         if not isinstance(value, Dynamic) or isinstance(value.expression, Constant):
             return value
         read = self.builder.temporary(value.expression)
-        weak = value.at is not None
-        return Dynamic(read, (lambda type: numbers.convert(read, type)) if weak else None)
+        return numbers.settled(read, weak=value.is_weak)
 
     def bind(self, name: str, value: Value, node: ast.AST) -> None:
         """Gives a name a value: a binding while compiling, or a variable of the unit."""
@@ -190,9 +195,7 @@ class Statements:
 
     def _declared(self, key: str, name: str, known: VariableType) -> Variable:
         variable = self.builder.variable(key, name, known.type)
-        read = Read(variable)
-        at = (lambda type: numbers.convert(read, type)) if known.weak else None
-        self.scope.names[name] = Dynamic(read, at)
+        self.scope.names[name] = numbers.settled(Read(variable), weak=known.weak)
         return variable
 
     def _element(self, container: ast.expr, index: ast.expr) -> tuple[Any, Expression]:
@@ -205,7 +208,8 @@ class Statements:
             name = found.memory.name
             self.scope.refuse(
                 container,
-                f"`{name}` is read only; annotate it `{name}: cube.Mut[cube.Tensor[...]]` to write.",
+                f"`{name}` is read only; annotate it `{name}: cube.Mut[cube.Tensor[...]]` to "
+                "write.",
             )
         return found.memory, self.expressions.index(position, index)
 
@@ -256,7 +260,7 @@ class Statements:
         subject = self.expressions.lower(node.subject)
         if isinstance(subject, Dynamic) and not isinstance(subject.expression, Read):
             read = self.builder.temporary(subject.expression, "subject")
-            subject = Dynamic(read, subject.at and (lambda type: numbers.convert(read, type)))
+            subject = numbers.settled(read, weak=subject.is_weak)
         return self._cases(subject, node.cases)
 
     def _cases(self, subject: Value, cases: Sequence[ast.match_case]) -> bool:

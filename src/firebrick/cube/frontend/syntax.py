@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from firebrick.cube.frontend.source import Source
+if TYPE_CHECKING:
+    from firebrick.cube.frontend.source import Source
 
 STATEMENTS = (
     ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If, ast.For, ast.While, ast.Break, ast.Continue,
@@ -96,27 +98,32 @@ def assigned_names(tree: ast.FunctionDef) -> dict[str, tuple[int, bool]]:
 
     def visit(statements: list[ast.stmt], inside: bool) -> None:
         for statement in statements:
-            match statement:
-                case ast.Assign(targets=targets):
-                    for target in targets:
-                        note(target, inside)
-                case ast.AnnAssign(target=target):
-                    note(target, inside)
-                case ast.AugAssign(target=target):
-                    note(target, inside)
-                case ast.For(target=target, body=body):
-                    note(target, True)
-                    visit(body, True)
-                case ast.While(body=body):
-                    visit(body, True)
-                case ast.If(body=body, orelse=orelse):
-                    visit(body, True)
-                    visit(orelse, True)
-                case ast.Match(cases=cases):
-                    for case in cases:
-                        visit(case.body, True)
-                case _:
-                    continue
+            for target in _targets(statement):
+                note(target, inside or isinstance(statement, ast.For))
+            for body in _bodies(statement):
+                visit(body, True)
 
     visit(tree.body, False)
     return found
+
+
+def _targets(statement: ast.stmt) -> list[ast.expr]:
+    match statement:
+        case ast.Assign(targets=targets):
+            return targets
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target) | ast.For(target=target):
+            return [target]
+        case _:
+            return []
+
+
+def _bodies(statement: ast.stmt) -> list[list[ast.stmt]]:
+    match statement:
+        case ast.If(body=body, orelse=orelse):
+            return [body, orelse]
+        case ast.For(body=body) | ast.While(body=body):
+            return [body]
+        case ast.Match(cases=cases):
+            return [case.body for case in cases]
+        case _:
+            return []

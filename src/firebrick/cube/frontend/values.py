@@ -6,12 +6,14 @@ or a tuple of values. Python's own `int` and `float` are weak: they take the typ
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from firebrick.cube.ir.nodes import Buffer, Expression, LocalArray, SharedArray
-from firebrick.cube.ir.types import Type
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firebrick.cube.ir.nodes import Buffer, Expression, LocalArray, SharedArray
+    from firebrick.cube.ir.types import Type
 
 
 @dataclass(frozen=True, slots=True)

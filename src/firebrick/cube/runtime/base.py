@@ -1,11 +1,11 @@
 """The narrow interface between the kernel tower and a runtime, and what is built on it alone.
 
-A runtime is one folder with one `Driver`: compile, allocate, upload, launch, read, sync, properties.
+A runtime is one folder with one `Driver`: compile, allocate, upload, launch, read, sync and
+properties.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -16,6 +16,8 @@ from firebrick.cube.ir.types import SCALAR_NAMES, Type
 from firebrick.errors import DTypeError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from firebrick.cube.ir.nodes import Function
 
 Triple = tuple[int, int, int]

@@ -50,9 +50,11 @@ class Layout:
         return {path: i for i, path in enumerate(self.paths)}
 
     @cached_property
-    def floats(self) -> tuple[int, ...]:
-        """Positions of the float inputs."""
-        return tuple(i for i, kind in enumerate(self.kinds) if kind == "float")
+    def floats(self) -> dict[str, int]:
+        """Paths of the float inputs, each with its position among them."""
+        pairs = zip(self.paths, self.kinds, strict=True)
+        found = (path for path, kind in pairs if kind == "float")
+        return {path: position for position, path in enumerate(found)}
 
     def holds(self, path: str) -> bool:
         """Whether a tensor is there, or below."""
@@ -94,7 +96,7 @@ class RulePlan:
 
     def saves(self, path: str) -> bool:
         """Whether the rule asks for a path, or for a structure around it."""
-        return any(path == name or path.startswith(f"{name}.") for name in self.save)
+        return path in self.save or any(path.startswith(f"{name}.") for name in self.save)
 
     def keeps(self, path: str) -> bool:
         """Whether a tensor input is kept with its value."""
@@ -112,7 +114,9 @@ class RulePlan:
 
     @cached_property
     def possible(self) -> tuple[str, ...]:
-        """Every path where some call has floats, structures around them included."""
+        """Paths where some calls have floats and others have not."""
+        if self.operation.takes_only_bare_tensors:
+            return ()
         found: list[str] = []
         for parameter in self.operation.tensor_parameters:
             found += _float_places(parameter.node, parameter.name, frozenset())

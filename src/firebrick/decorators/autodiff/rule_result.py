@@ -19,7 +19,6 @@ class RuleResult:
 
     def __init__(self, step: RuleStep, answer: Any, *, recorded: bool) -> None:
         self._step = step
-        self._label = f"the gradient of `{step.label}`"
         self._recorded = recorded
         self._executor = step.backend if recorded else step.backend.inner
         self._gradients = self._by_name(answer)
@@ -27,21 +26,19 @@ class RuleResult:
     def __getitem__(self, path: str) -> Any:
         return self._gradients[path]
 
-    def check_names(self, needed: Collection[str], absent: Collection[str]) -> None:
-        """`GradientError` for a name that is no input, and for a needed one left out.
+    def check_names(self, wanted: Mapping[str, bool], absent: Collection[str]) -> None:
+        """`GradientError` for a name that is no input, and for a wanted one left out.
 
         `absent` are inputs that this call could have had; they have no gradient to take.
         """
-        floats = [self._step.layout.paths[index] for index in self._step.layout.floats]
-        accepted = ", ".join(f"`{path}`" for path in floats)
         for name in self._gradients:
             if name not in self._step.layout.index and name not in absent:
                 raise GradientError(
                     f"{self._label} returned one for {name!r}, which is no tensor input; accepted "
-                    f"are {accepted}."
+                    f"are {self._accepted}."
                 )
-        for path in floats:
-            if path in needed and path not in self._gradients:
+        for path, needed in wanted.items():
+            if needed and path not in self._gradients:
                 raise GradientError(
                     f"{self._label} left out `{path}`, which `need` names; return a gradient for "
                     "it, or None for zero."
@@ -49,10 +46,11 @@ class RuleResult:
 
     def fitted(self, path: str) -> Any:
         """A gradient in its input's shape, broadcast dimensions summed back."""
-        value = own_float(self._executor, self._gradients[path])
+        given = self._gradients[path]
+        value = own_float(self._executor, given)
         if value is None:
             raise GradientError(
-                f"{self._label} returned {described(self._gradients[path])} for `{path}`; "
+                f"{self._label} returned {described(given)} for `{path}`; "
                 "gradients are float tensors of `self.inner.backend`."
             )
         raw = value.primitive if self._recorded else value
@@ -76,15 +74,22 @@ class RuleResult:
         except ShapeError as fact:
             raise GradientError(f"{self._label} for `{path}` does not fit: {fact}") from None
 
-    def _by_name(self, answer: Any) -> dict[str, Any]:
+    @property
+    def _label(self) -> str:
+        return f"the gradient of `{self._step.label}`"
+
+    @property
+    def _accepted(self) -> str:
+        return ", ".join(f"`{path}`" for path in self._step.layout.floats)
+
+    def _by_name(self, answer: Any) -> Mapping[Any, Any]:
         if isinstance(answer, Mapping):
-            return {str(name): value for name, value in cast("Mapping[Any, Any]", answer).items()}
+            return cast("Mapping[Any, Any]", answer)
         found = f"a {type(answer).__name__}"
         if inspect.iscoroutine(answer):
             answer.close()
             found = "a coroutine (a rule is a plain `def`, also of an async operation)"
-        paths = (self._step.layout.paths[index] for index in self._step.layout.floats)
         raise GradientError(
             f"{self._label} returned {found}; it returns a dict from input names to gradients: "
-            f"{', '.join(f'`{path}`' for path in paths)}."
+            f"{self._accepted}."
         )

@@ -113,23 +113,21 @@ class RuleStep(Step):
 
     def run(self, backward: BackwardPass) -> None:
         """Calls the rule, checks what it returns and adds it up."""
-        grads, recorded = self._gradients(backward), backward.create_graph
-        parents = dict(
-            zip((self.layout.paths[i] for i in self.layout.floats), self.parents, strict=True)
-        )
-        absent = dict.fromkeys(self._absent(), False)
-        need = Need({**{path: parent is not None for path, parent in parents.items()}, **absent})
+        parents, recorded = self.parents, backward.create_graph
+        floats, absent = self.layout.floats, self._absent()
+        wanted = {path: parents[position] is not None for path, position in floats.items()}
+        need = Need({**wanted, **dict.fromkeys(absent, False)} if absent else wanted)
+        grads = self._gradients(backward)
         answer = self.plan.run(Saved(self, backward), grads, need, recorded=recorded)
         result = RuleResult(self, answer, recorded=recorded)
-        result.check_names({path for path, parent in parents.items() if parent is not None}, absent)
-        for path, parent in parents.items():
+        result.check_names(wanted, absent)
+        for path, position in floats.items():
+            parent = parents[position]
             if parent is not None and result[path] is not None:
                 backward.gradients.add(parent, result.fitted(path))
 
     def _absent(self) -> list[str]:
         """Paths that the declaration knows and this call has no float at: optional ones, ..."""
-        if self.plan.operation.takes_only_bare_tensors:
-            return []
         return [path for path in self.plan.possible if not self.layout.holds(path)]
 
     def _gradients(self, backward: BackwardPass) -> list[Any]:
@@ -172,21 +170,21 @@ class RuleStep(Step):
         head, *fields = path.split(".")
         if head == "out":
             return self._saved_output(path, fields, backward)
-        index = self.layout.index.get(path)
+        layout = self.layout
+        index = layout.index.get(path)
         if index is not None:
             return self._input_value(index, backward)
-        found = self.plan.argument(
-            self.layout, head, lambda index: self._input_value(index, backward)
-        )
-        return _part(found, fields)
+
+        def value(index: int) -> Any:
+            beside = not self.plan.saves(layout.paths[index])
+            return None if beside else self._input_value(index, backward)
+
+        return _part(self.plan.argument(layout, head, value), fields)
 
     def _input_value(self, index: int, backward: BackwardPass) -> Any:
-        """None for an input beside the saved ones."""
-        if not self.plan.saves(self.layout.paths[index]):
-            return None
-        kind = self.layout.kinds[index]
-        link = self.parents[self.layout.floats.index(index)] if kind == "float" else None
-        return backward.value(self.kept[index], self.backend, kind, link)
+        position = self.layout.floats.get(self.layout.paths[index])
+        link = None if position is None else self.parents[position]
+        return backward.value(self.kept[index], self.backend, self.layout.kinds[index], link)
 
     def _saved_output(self, path: str, fields: list[str], backward: BackwardPass) -> Any:
         """A float output is its own node's value; kept, or computed again."""

@@ -11,6 +11,7 @@ from firebrick.errors import DTypeError
 from firebrick.testing.bench import Bench, Fault
 from firebrick.testing.comparison import Array, HostValues, exactly, find_difference, snapshot
 from firebrick.testing.derivatives import gradients_of, or_zeros
+from firebrick.testing.nests import find_leaves
 from firebrick.testing.placement import applies
 from firebrick.testing.probes.differentiation import Differentiation, derivatives_of
 from firebrick.testing.subject import Outcome, attempt, one_line
@@ -35,6 +36,11 @@ def probe_gradient(bench: Bench) -> Iterator[Fault]:
     if not bench.subject.has_gradient or bench.is_mutating:
         return
     yield from _float64_errors(bench)
+    if _is_never_finite(bench):
+        bench.notes.append(
+            f"{bench.subject.name} on {bench.device}: gradients were not checked, since no case "
+            "gives finite numbers only; give cases"
+        )
     for case in differentiable_cases(bench, sizes=True):
         fault = _wrong_slope(case)
         if fault is not None:
@@ -42,6 +48,18 @@ def probe_gradient(bench: Bench) -> Iterator[Fault]:
             yield fault
         elif case.case.role == "plain":
             yield from _other_ways(case)
+
+
+def _is_never_finite(bench: Bench) -> bool:
+    """Whether floats come in and go out, but infinities or NaN in every case."""
+    plain = bench.plain
+    has_floats = any(
+        expected.case.floats()
+        and any(v.array.dtype.kind == "f" for _, v in find_leaves(expected.value, HostValues))
+        for expected in plain
+    )
+    found = (derivatives_of(bench, expected.case) for expected in plain)
+    return has_floats and all(case is None for case in found)
 
 
 def _float64_errors(bench: Bench) -> Iterator[Fault]:

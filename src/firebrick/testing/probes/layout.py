@@ -53,6 +53,6 @@ def probe_sizes(bench: Bench) -> Iterator[Fault]:
             kind = "metadata" if is_metadata_error(outcome.error) else "layout"
             yield Fault(kind, f"with {expected.case}: {one_line(outcome.error)}")
             continue
-        difference = parity(expected, outcome.value, bench.device)
+        difference = parity(expected, outcome.value, bench)
         if difference is not None and not bench.is_wrong:
             yield Fault("layout", f"with {expected.case}: {difference}")

@@ -1,0 +1,90 @@
+"""The names by which generated code reaches memory, scalars and positions, collected while writing.
+
+A launch binds them: `program.py` looks at what was asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from firebrick.cube.ir.nodes import (
+    Atomic,
+    AtomicOp,
+    Buffer,
+    Function,
+    LocalArray,
+    Memory,
+    ScalarParameter,
+    SharedArray,
+    TopologyName,
+)
+
+UNIT_POSITIONS: tuple[TopologyName, ...] = (
+    "UNIT_POS", "UNIT_POS_X", "UNIT_POS_Y", "UNIT_POS_Z",
+    "CUBE_POS", "CUBE_POS_X", "CUBE_POS_Y", "CUBE_POS_Z",
+    "ABSOLUTE_POS", "ABSOLUTE_POS_X", "ABSOLUTE_POS_Y", "ABSOLUTE_POS_Z",
+    "PLANE_POS", "UNIT_POS_PLANE",
+)  # fmt: skip
+"""Positions that units differ in; all others are constants of a launch."""
+
+
+@dataclass(slots=True)
+class Accesses:
+    """What the code of a function uses: Python names to memory and kind of access."""
+
+    function: Function
+    numbers: dict[str, int] = field(init=False)
+    """Of buffers, shared memory and local arrays, by name."""
+    readers: dict[str, Buffer | SharedArray] = field(init=False)
+    writers: dict[str, Buffer | SharedArray] = field(init=False)
+    atomics: dict[str, tuple[Buffer | SharedArray, AtomicOp]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        function = self.function
+        storage: list[Memory] = [*function.buffers, *function.shared, *function.locals]
+        self.numbers = {memory.name: number for number, memory in enumerate(storage)}
+        self.readers, self.writers, self.atomics = {}, {}, {}
+
+    def reader(self, memory: Buffer | SharedArray) -> str:
+        """The function that reads an element."""
+        name = f"read{self.numbers[memory.name]}"
+        self.readers[name] = memory
+        return name
+
+    def writer(self, memory: Buffer | SharedArray) -> str:
+        """The function that sets an element."""
+        name = f"write{self.numbers[memory.name]}"
+        self.writers[name] = memory
+        return name
+
+    def atomic(self, atomic: Atomic) -> str:
+        """The function that executes an atomic."""
+        name = f"atomic{self.numbers[atomic.memory.name]}_{atomic.op}"
+        self.atomics[name] = (atomic.memory, atomic.op)
+        return name
+
+    def local(self, local: LocalArray) -> str:
+        """A local array."""
+        return f"local{self.numbers[local.name]}"
+
+    def length(self, buffer: Buffer) -> str:
+        """How many elements a buffer has."""
+        return f"length{self.numbers[buffer.name]}"
+
+    def sizes(self, buffer: Buffer, what: str) -> str:
+        """The shape or the strides of a buffer."""
+        return f"{what}{self.numbers[buffer.name]}"
+
+    def scalar(self, parameter: ScalarParameter) -> str:
+        """A number given at launch."""
+        return f"scalar{parameter.position}"
+
+    def position(self, name: TopologyName) -> str:
+        """A position or size."""
+        return name
+
+    @property
+    def changed(self) -> set[str]:
+        """The names of the memories that the function writes."""
+        stores = {memory.name for memory in self.writers.values()}
+        return stores | {memory.name for memory, op in self.atomics.values() if op != "load"}
