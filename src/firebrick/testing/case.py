@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from firebrick.testing.nests import find_leaves, replace_leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from firebrick.core import DType, Kind
     from firebrick.testing.comparison import Array
@@ -61,13 +61,6 @@ class Case:
             dict(self.arguments), HostTensor, lambda leaf: tensor(next(paths), leaf)
         )
         return replace_leaves(filled, DevicePlace, lambda _: device)
-
-    def with_floats(self, values: Sequence[Any]) -> dict[str, Any]:
-        """The arguments with float tensors replaced in order; others stay on the host."""
-        following = iter(values)
-        return self.filled(
-            lambda _, leaf: next(following) if leaf.kind == "float" else leaf, DevicePlace()
-        )
 
     def changed(self, change: Callable[[HostTensor], HostTensor]) -> Case:
         """The same case with other values."""

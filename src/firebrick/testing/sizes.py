@@ -32,8 +32,9 @@ class Sizing:
 
     `names` are given to names of dimensions in the order in which they appear, over and over;
     `free` is the shape of tensors without dimensions and of `...`, by kind where `free_of` has
-    it, `batch` that of `*names`. `fixed` overrides single names, `ones` counts which of the
-    broadcastable dimensions is 1, and with `apart` the structs have sizes of their own.
+    it, `batch` that of `*names`; `later` is the shape of floats without dimensions after the first.
+    `fixed` overrides single names, `ones` counts which of the broadcastable dimensions is 1, and
+    with `apart` the structs have sizes of their own.
     """
 
     names: tuple[int, ...] = (2, 3, 4, 5)

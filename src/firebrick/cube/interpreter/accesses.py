@@ -6,26 +6,22 @@ A launch binds them: `program.py` looks at what was asked for.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from firebrick.cube.ir.nodes import (
-    Atomic,
-    AtomicOp,
-    Buffer,
-    Function,
-    LocalArray,
-    Memory,
-    ScalarParameter,
-    SharedArray,
-    TopologyName,
-)
+from firebrick.cube.interpreter.geometry import UNIT_POSITIONS
 
-UNIT_POSITIONS: tuple[TopologyName, ...] = (
-    "UNIT_POS", "UNIT_POS_X", "UNIT_POS_Y", "UNIT_POS_Z",
-    "CUBE_POS", "CUBE_POS_X", "CUBE_POS_Y", "CUBE_POS_Z",
-    "ABSOLUTE_POS", "ABSOLUTE_POS_X", "ABSOLUTE_POS_Y", "ABSOLUTE_POS_Z",
-    "PLANE_POS", "UNIT_POS_PLANE",
-)  # fmt: skip
-"""Positions that units differ in; all others are constants of a launch."""
+if TYPE_CHECKING:
+    from firebrick.cube.ir.nodes import (
+        Atomic,
+        AtomicOp,
+        Buffer,
+        Function,
+        LocalArray,
+        Memory,
+        ScalarParameter,
+        SharedArray,
+        TopologyName,
+    )
 
 
 @dataclass(slots=True)
@@ -38,12 +34,13 @@ class Accesses:
     readers: dict[str, Buffer | SharedArray] = field(init=False)
     writers: dict[str, Buffer | SharedArray] = field(init=False)
     atomics: dict[str, tuple[Buffer | SharedArray, AtomicOp]] = field(init=False)
+    positions: set[TopologyName] = field(init=False)
 
     def __post_init__(self) -> None:
         function = self.function
         storage: list[Memory] = [*function.buffers, *function.shared, *function.locals]
         self.numbers = {memory.name: number for number, memory in enumerate(storage)}
-        self.readers, self.writers, self.atomics = {}, {}, {}
+        self.readers, self.writers, self.atomics, self.positions = {}, {}, {}, set()
 
     def reader(self, memory: Buffer | SharedArray) -> str:
         """The function that reads an element."""
@@ -81,7 +78,13 @@ class Accesses:
 
     def position(self, name: TopologyName) -> str:
         """A position or size."""
+        self.positions.add(name)
         return name
+
+    @property
+    def unit_positions(self) -> list[TopologyName]:
+        """The positions that each unit is given."""
+        return [name for name in UNIT_POSITIONS if name in self.positions]
 
     @property
     def changed(self) -> set[str]:

@@ -7,15 +7,18 @@ rounded. Texts that come in and go out bind like a name: they are names, calls o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from ctypes import c_float
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firebrick.cube.interpreter import floats, mathematics
 from firebrick.cube.ir.expression_rules import integer_range
-from firebrick.cube.ir.nodes import BinaryOp, Constant, MathName
 from firebrick.cube.ir.types import BOOL, Type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from firebrick.cube.ir.nodes import BinaryOp, Constant, MathName
 
 INFIX: dict[str, str] = {
     "add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from firebrick.cube.interpreter import arithmetic
-from firebrick.cube.interpreter.accesses import Accesses
 from firebrick.cube.ir.nodes import (
     Argument,
     Binary,
@@ -17,6 +18,7 @@ from firebrick.cube.ir.nodes import (
     Load,
     LocalArray,
     Logical,
+    Memory,
     Read,
     Reinterpret,
     Select,
@@ -26,6 +28,9 @@ from firebrick.cube.ir.nodes import (
     operands,
 )
 from firebrick.cube.ir.symbols import COMPARE_SYMBOLS
+
+if TYPE_CHECKING:
+    from firebrick.cube.interpreter.accesses import Accesses
 
 DEEPEST = 15
 """Levels of one Python expression; CPython's parser takes 200 parentheses, a level up to six."""
@@ -83,10 +88,8 @@ class ExpressionWriter:
 
     def _compound(self, expression: Expression, parts: list[str]) -> str:
         match expression:
-            case Load(LocalArray() as local):
-                return f"read_local({self._accesses.local(local)}, {parts[0]}, {local.name!r})"
             case Load(memory):
-                return f"{self._accesses.reader(memory)}({parts[0]}, tag)"
+                return self._load(memory, parts[0])
             case Extent(buffer=buffer, what=what):
                 sizes = self._accesses.sizes(buffer, what)
                 return f"extent({sizes}, {parts[0]}, {buffer.name!r})"
@@ -98,6 +101,11 @@ class ExpressionWriter:
                 return arithmetic.call(name, parts, arguments[0].type)
             case _:
                 return _operator(expression, parts)
+
+    def _load(self, memory: Memory, index: str) -> str:
+        if isinstance(memory, LocalArray):
+            return f"read_local({self._accesses.local(memory)}, {index}, {memory.name!r})"
+        return f"{self._accesses.reader(memory)}({index}, tag)"
 
 
 def _operator(expression: Expression, parts: list[str]) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from firebrick.errors import KernelError
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from firebrick.errors import KernelError
 
 
-class Fault(Exception):
+class FaultError(Exception):
     """Inside the package only: the class of the error to come, and the fact."""
 
     def __init__(self, error: type[KernelError], fact: str) -> None:

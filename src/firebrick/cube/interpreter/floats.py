@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable
 from ctypes import c_float
 from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _DOUBLE = struct.Struct("<d")
 _SINGLE = struct.Struct("<f")

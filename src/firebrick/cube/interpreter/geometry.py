@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from firebrick.cube.ir.nodes import TopologyName
 
 Size = tuple[int, int, int]
 
@@ -31,39 +36,16 @@ class Cubes:
             for first in range(0, self.units, self.plane_size)
         ]
 
-    def unit(self, number: int) -> str:
-        """How messages name a unit of a cube."""
-        return f"unit {spread(number, self.dim)}"
-
-    def cubes(self) -> Iterator[Size]:
-        """The position of every cube, x fastest."""
+    def positions(self) -> Iterator[Size]:
+        """That of every cube, x fastest."""
         x, y, z = self.count
         return ((i, j, k) for k, j, i in product(range(z), range(y), range(x)))
 
     def constants(self) -> dict[str, int]:
         """The topology values that all units share."""
         named = {"PLANE_DIM": self.plane_size}
-        for name, size in (("CUBE_COUNT", self.count), ("CUBE_DIM", self.dim)):
-            x, y, z = size
+        for name, (x, y, z) in (("CUBE_COUNT", self.count), ("CUBE_DIM", self.dim)):
             named |= {name: x * y * z, f"{name}_X": x, f"{name}_Y": y, f"{name}_Z": z}
-        return named
-
-    def positions(self, cube: Size, unit: int) -> dict[str, int]:
-        """The topology values of one unit."""
-        place = spread(unit, self.dim)
-        absolute = [c * d + u for c, d, u in zip(cube, self.dim, place, strict=True)]
-        whole = (self.count[0] * self.dim[0], self.count[1] * self.dim[1], 0)
-        named = {
-            "UNIT_POS": unit,
-            "CUBE_POS": flat(cube, self.count),
-            "ABSOLUTE_POS": flat((absolute[0], absolute[1], absolute[2]), whole),
-            "PLANE_POS": unit // self.plane_size,
-            "UNIT_POS_PLANE": unit % self.plane_size,
-        }
-        for axis, letter in enumerate("XYZ"):
-            named[f"UNIT_POS_{letter}"] = place[axis]
-            named[f"CUBE_POS_{letter}"] = cube[axis]
-            named[f"ABSOLUTE_POS_{letter}"] = absolute[axis]
         return named
 
 
@@ -77,3 +59,45 @@ def spread(number: int, size: Size) -> Size:
     """The position of a number, x fastest."""
     width, height, _ = size
     return number % width, number // width % height, number // (width * height)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A unit of a cube."""
+
+    cubes: Cubes
+    cube: Size
+    number: int
+
+    def along(self, axis: int) -> int:
+        """The position in the cube."""
+        return spread(self.number, self.cubes.dim)[axis]
+
+    def absolute(self, axis: int) -> int:
+        """The position among all units of the launch."""
+        return self.cube[axis] * self.cubes.dim[axis] + self.along(axis)
+
+    def flat_absolute(self) -> int:
+        """The number among all units of the launch."""
+        count, dim = self.cubes.count, self.cubes.dim
+        whole = (count[0] * dim[0], count[1] * dim[1], count[2] * dim[2])
+        return flat((self.absolute(0), self.absolute(1), self.absolute(2)), whole)
+
+
+UNIT_POSITIONS: dict[TopologyName, Callable[[Place], int]] = {
+    "UNIT_POS": lambda place: place.number,
+    "UNIT_POS_X": lambda place: place.along(0),
+    "UNIT_POS_Y": lambda place: place.along(1),
+    "UNIT_POS_Z": lambda place: place.along(2),
+    "CUBE_POS": lambda place: flat(place.cube, place.cubes.count),
+    "CUBE_POS_X": lambda place: place.cube[0],
+    "CUBE_POS_Y": lambda place: place.cube[1],
+    "CUBE_POS_Z": lambda place: place.cube[2],
+    "ABSOLUTE_POS": Place.flat_absolute,
+    "ABSOLUTE_POS_X": lambda place: place.absolute(0),
+    "ABSOLUTE_POS_Y": lambda place: place.absolute(1),
+    "ABSOLUTE_POS_Z": lambda place: place.absolute(2),
+    "PLANE_POS": lambda place: place.number // place.cubes.plane_size,
+    "UNIT_POS_PLANE": lambda place: place.number % place.cubes.plane_size,
+}
+"""What units differ in; all other topology values are constants of a launch."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from firebrick.cube.interpreter.arithmetic import NAMES, binary_function
-from firebrick.cube.interpreter.faults import Fault
-from firebrick.cube.interpreter.races import Shadow
-from firebrick.cube.ir.nodes import AtomicOp
+from firebrick.cube.interpreter.faults import FaultError
 from firebrick.cube.ir.types import DTYPE_NAMES, Type
 from firebrick.errors import KernelBoundsError, KernelError
+
+if TYPE_CHECKING:
+    from firebrick.cube.interpreter.races import Shadow
+    from firebrick.cube.ir.nodes import AtomicOp
 
 Number = bool | int | float
 HostArray = np.ndarray[Any, np.dtype[Any]]
@@ -49,8 +51,8 @@ def storage_dtype(type: Type) -> np.dtype[Any]:
 def elements_of(values: HostArray, type: Type) -> Elements:
     """The elements of a flat array of `storage_dtype(type)`; writes go into the array."""
     if type.scalar in ("f16", "bf16"):
-        return NarrowElements(memoryview(values.view(np.uint16)), type)
-    return memoryview(values)
+        return NarrowElements(values.view(np.uint16).data, type)
+    return values.data
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +65,22 @@ class LiveMemory:
     length: int
     shadow: Shadow | None
 
-    def out_of_range(self, index: int) -> Fault:
+    def out_of_range(self, index: int) -> FaultError:
         """The fault of an index past the ends."""
         return out_of_range(self.name, self.length, index)
 
-    def uninitialized(self, index: int) -> Fault:
+    def uninitialized(self, index: int) -> FaultError:
         """The fault of reading shared memory before it is written."""
-        return Fault(
+        return FaultError(
             KernelError,
             f"element {index} of `{self.name}` is read and no unit of the cube wrote it: shared "
             "memory holds anything at first.",
         )
 
 
-def out_of_range(name: str, length: int, index: int) -> Fault:
+def out_of_range(name: str, length: int, index: int) -> FaultError:
     """The fault of an index past the ends of some memory."""
-    return Fault(
+    return FaultError(
         KernelBoundsError,
         f"index {index} is out of range for `{name}`, which has {length} elements.",
     )
@@ -150,26 +152,32 @@ def atomic(memory: LiveMemory, op: AtomicOp) -> Callable[..., Number | None]:
 
 def _combine(op: AtomicOp, type: Type) -> Combine:
     match op:
-        case "load":
-            return lambda old: old
-        case "store" | "exchange":
-            return lambda _, new: new
+        case "load" | "store" | "exchange":
+            return _last
         case "compare_exchange":
             return _exchange_if_equal(type)
         case _:
             return binary_function(op, type)
 
 
+def _last(*values: Number) -> Number:
+    return values[-1]
+
+
 def _exchange_if_equal(type: Type) -> Combine:
     """Floats are compared by their bits, as hardware does."""
-    bits: Callable[[Number], Number] = NAMES[f"bits_{type}"] if type.is_float else int
-    return lambda old, expected, new: new if bits(old) == bits(expected) else old
+    bits: Callable[[Number], int] = NAMES[f"bits_{type}"] if type.is_float else int
+
+    def exchange(old: Number, expected: Number, new: Number) -> Number:
+        return new if bits(old) == bits(expected) else old
+
+    return exchange
 
 
 def known(value: Number | None, name: str) -> Number:
     """What an atomic gave, where the program wants it."""
     if value is None:
-        raise Fault(
+        raise FaultError(
             KernelError,
             f"`{name}` had no value yet for `exchange` to give: shared memory holds anything at "
             "first.",
@@ -198,6 +206,4 @@ def extent(sizes: tuple[int, ...], dim: int, name: str) -> int:
     """A size or stride of a buffer."""
     if 0 <= dim < len(sizes):
         return sizes[dim]
-    raise Fault(
-        KernelBoundsError, f"`{name}` of rank {len(sizes)} has no dimension {dim}."
-    )
+    raise FaultError(KernelBoundsError, f"`{name}` of rank {len(sizes)} has no dimension {dim}.")

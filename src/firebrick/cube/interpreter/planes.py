@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firebrick.cube.interpreter.arithmetic import binary_function
-from firebrick.cube.interpreter.faults import Fault
-from firebrick.cube.ir.nodes import BinaryOp, Plane, PlaneOp
-from firebrick.cube.ir.types import Type
+from firebrick.cube.interpreter.faults import FaultError
 from firebrick.errors import KernelBoundsError, KernelError
+
+if TYPE_CHECKING:
+    from firebrick.cube.ir.nodes import BinaryOp, Plane, PlaneOp
+    from firebrick.cube.ir.types import Type
 
 REDUCTIONS: dict[PlaneOp, BinaryOp] = {"sum": "add", "prod": "mul", "max": "max", "min": "min"}
 SCANS: dict[PlaneOp, BinaryOp] = {
@@ -65,7 +67,7 @@ _SOURCES: dict[PlaneOp, Callable[[int, int], int]] = {
 
 def _shuffle(op: PlaneOp, values: list[Any], numbers: list[int]) -> list[Any]:
     if op == "broadcast" and len(set(numbers)) > 1:
-        raise Fault(
+        raise FaultError(
             KernelError,
             f"`broadcast` takes the same unit in all units of a plane; got {sorted(set(numbers))}.",
         )
@@ -75,7 +77,7 @@ def _shuffle(op: PlaneOp, values: list[Any], numbers: list[int]) -> list[Any]:
         if op in ("shuffle_up", "shuffle_down") and not 0 <= source < len(values):
             source = own
         if not 0 <= source < len(values):
-            raise Fault(
+            raise FaultError(
                 KernelBoundsError,
                 f"`{op}` reads from unit {source} of a plane of {len(values)} units.",
             )

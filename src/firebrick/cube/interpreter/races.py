@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from firebrick.cube.interpreter.faults import Fault
-from firebrick.cube.interpreter.geometry import Cubes
+from firebrick.cube.interpreter.faults import FaultError
+from firebrick.cube.interpreter.geometry import Cubes, spread
 from firebrick.errors import KernelRaceError
 
 Tags = dict[int, int]
@@ -82,10 +82,11 @@ class Shadow:
         same_plane = first // size == second // size
         if first == second or (same_plane and earlier // units < later // units):
             return
-        raise Fault(
+        raise FaultError(
             KernelRaceError,
-            f"a race on element {index} of `{self.name}`: {self.cubes.unit(first)} {did} it and "
-            f"{self.cubes.unit(second)} {does} it, with no barrier between.",
+            f"a race on element {index} of `{self.name}`: unit {spread(first, self.cubes.dim)} "
+            f"{did} it and unit {spread(second, self.cubes.dim)} {does} it, with no barrier "
+            "between.",
         )
 
 

@@ -1,0 +1,1 @@
+"""Runtimes: one folder each behind one narrow interface (`base.py`)."""
