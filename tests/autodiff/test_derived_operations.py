@@ -30,6 +30,7 @@ from firebrick.extension import (
     dispatch,
     gradient,
 )
+from firebrick.opset import InnerOpSet, from_dispatch, into_dispatch
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -110,8 +111,6 @@ def raw(values: Any, ndarray: Device) -> AutodiffTensor:
 
 def derived(ndarray: Device) -> Any:
     """The op set on the own tensors of the autodiff backend, as a default body has it."""
-    from firebrick.opset import InnerOpSet
-
     return InnerOpSet(Shaped, autodiff_of(backend_for(ndarray), NoCheckpointing))
 
 
@@ -393,8 +392,6 @@ class AutodiffLater(Later[AutodiffTensor], on=Autodiff):
 
 
 def awaited(method: Any, *arguments: Any) -> Any:
-    from firebrick.opset import from_dispatch, into_dispatch
-
     return from_dispatch(asyncio.run(method(*into_dispatch(arguments))))
 
 

@@ -175,7 +175,6 @@ class _Binder:
         for parameter, _, dtype in self._tensors:
             element = parameter.element
             if isinstance(element, TypeVar):
-                self._check_bound(element, parameter.name, dtype)
                 origin, known = origins.setdefault(element, (parameter.name, dtype))
                 if known is not dtype:
                     raise KernelTypeError(
@@ -188,6 +187,8 @@ class _Binder:
                     f"`{self._name}`: the elements of `{parameter.name}` are declared "
                     f"{_scalar(element)}; got a tensor of {dtype}."
                 )
+        for variable, (name, dtype) in origins.items():
+            self._check_bound(variable, name, dtype)
         return types
 
     def _check_bound(self, variable: TypeVar, name: str, dtype: DType) -> None:
