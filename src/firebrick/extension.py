@@ -10,9 +10,14 @@ from firebrick.backends.flex import Flex
 from firebrick.backends.libtorch import LibTorch
 from firebrick.backends.ndarray import NdArray
 from firebrick.backends.remote import Remote, RemoteTensor
-from firebrick.core import BalancedCheckpointing, CheckpointStrategy, NoCheckpointing, Shape
-from firebrick.core import DispatchTensor
-from firebrick.core import TensorSpec
+from firebrick.core import (
+    BalancedCheckpointing,
+    CheckpointStrategy,
+    DispatchTensor,
+    NoCheckpointing,
+    Shape,
+    TensorSpec,
+)
 from firebrick.decorators.autodiff import (
     Autodiff,
     AutodiffTensor,

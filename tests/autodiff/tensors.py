@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from gc import collect, disable, enable
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from firebrick import Device, Tensor, float64
+from firebrick.core import DispatchTensor
+from firebrick.decorators.autodiff import AutodiffTensor
 from firebrick.opset import from_dispatch, into_dispatch
 
 
@@ -29,8 +31,18 @@ def run(method: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     return from_dispatch(method(*into_dispatch(arguments), **into_dispatch(named)))
 
 
+def raw(tensor: Tensor) -> AutodiffTensor:
+    """What an implementation on the autodiff backend receives for a tensor."""
+    return tensor.into_dispatch().primitive
+
+
+def shown(tensor: AutodiffTensor) -> Tensor:
+    """What the caller gets of a float that such an implementation returned."""
+    return from_dispatch(DispatchTensor(tensor, "float", tensor.owner))
+
+
 @contextmanager
-def without_collector() -> Iterator[None]:
+def without_collector() -> Generator[None]:
     """Only reference counts free anything in here."""
     collect()
     disable()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ class Shaped(OpSet[P]):
         raise NoDefault
 
     def parts(
-        self, x: FloatTensor[P], rest: Optional[FloatTensor[P]] = None
+        self, x: FloatTensor[P], rest: FloatTensor[P] | None = None
     ) -> tuple[IntTensor[P], int]:
         raise NoDefault
 
@@ -70,23 +70,25 @@ class Shaped(OpSet[P]):
 
 
 class NdArrayShaped(Shaped[Array], on=NdArray):
-    def ruled(self, x: Array, factor: float, *, bias: Array, power: int) -> Array:
+    """Its defaults never count: those of the declaration do."""
+
+    def ruled(self, x: Array, factor: float = 99.0, *, bias: Array, power: int = 99) -> Array:
         return (x * factor + bias) ** power
 
-    def listed(self, tensors: list[Array], factor: float, *, power: int) -> Array:
+    def listed(self, tensors: list[Array], factor: float = 99.0, *, power: int = 99) -> Array:
         return (tensors[0] * factor) ** power
 
-    def constant(self, x: Array, /, factor: float, *, power: int) -> Array:
+    def constant(self, x: Array, /, factor: float = 99.0, *, power: int = 99) -> Array:
         return (x * factor) ** power
 
-    def positions(self, ids: Array, offset: int, *, device: Device) -> Array:
+    def positions(self, ids: Array, offset: int = 99, *, device: Device) -> Array:
         assert not device.is_autodiff
         return ids + offset
 
-    def parts(self, x: Array, rest: Array | None) -> tuple[Array, int]:
+    def parts(self, x: Array, rest: Array | None = None) -> tuple[Array, int]:
         return np.arange(len(x)), len(x)
 
-    def made(self, size: int, device: Device, value: float) -> Array:
+    def made(self, size: int, device: Device, value: float = 99.0) -> Array:
         assert not device.is_autodiff
         return np.full(size, value)
 
@@ -217,6 +219,17 @@ class Returned(OpSet[P]):
     def unruled(self, x: FloatTensor[P], others: list[FloatTensor[P]]) -> FloatTensor[P]:
         raise NoDefault
 
+    def either(
+        self, x: FloatTensor[P], other: list[FloatTensor[P] | int]
+    ) -> list[FloatTensor[P] | int]:
+        raise NoDefault
+
+    def constant_either(self, x: FloatTensor[P], other: FloatTensor[P] | int) -> IntTensor[P]:
+        raise NoDefault
+
+    def composed(self, x: FloatTensor[P], *, factor: float = 3.0) -> FloatTensor[P]:
+        return self.backend.float_mul_scalar(self.backend.float_mul(x, x), factor)
+
 
 class NdArrayReturned(Returned[Array], on=NdArray):
     def itself(self, x: Array) -> Array:
@@ -246,6 +259,12 @@ class NdArrayReturned(Returned[Array], on=NdArray):
     def unruled(self, x: Array, others: list[Array]) -> Array:
         return x
 
+    def either(self, x: Array, other: list[Array | int]) -> list[Array | int]:
+        return [*other, x * 2.0]
+
+    def constant_either(self, x: Array, other: Array | int) -> Array:
+        return np.asarray([other if isinstance(other, int) else 0])
+
 
 class AutodiffReturned(Returned[AutodiffTensor], on=Autodiff):
     def itself(self, x: AutodiffTensor) -> AutodiffTensor:
@@ -265,6 +284,11 @@ class AutodiffReturned(Returned[AutodiffTensor], on=Autodiff):
     @gradient()
     def wrapped(self, saved: Saved, grad: P, need: Need) -> Grads:
         return {"x": grad}
+
+    @gradient()
+    def either(self, saved: Saved, *grads: P, need: Need) -> Grads:
+        doubled = self.inner.backend.float_mul_scalar(grads[-1], 2.0)
+        return {"x": doubled, "other.1": grads[0]}
 
     @gradient()
     def wrong(self, saved: Saved, grad: P, need: Need) -> Grads:
@@ -304,6 +328,26 @@ def test_an_autodiff_tensor_from_an_inner_implementation_is_refused(ndarray: Dev
         run(returned.wrapped, leaf([1.0], ndarray))
 
 
+def test_numbers_among_tensors_pass_through_a_recorded_call(ndarray: Device) -> None:
+    x, y = leaf([1.0], ndarray), leaf([5.0], ndarray)
+    number, same, doubled = run(returned.either, x, [7, y])
+    assert number == 7
+    gradients = (same + doubled).backward()
+    assert (x.grad(gradients).tolist(), y.grad(gradients).tolist()) == ([2.0], [1.0])
+
+
+def test_a_number_where_a_tensor_may_be_reaches_a_constant_operation(ndarray: Device) -> None:
+    x = leaf([1.0], ndarray)
+    assert run(returned.constant_either, x, 7).tolist() == [7]
+    assert run(returned.constant_either, x, x).tolist() == [0]
+
+
+def test_a_default_body_is_differentiated(ndarray: Device) -> None:
+    x = leaf([2.0], ndarray)
+    assert x.grad(run(returned.composed, x).backward()).tolist() == [12.0]
+    assert x.grad(run(returned.composed, x, factor=1.0).backward()).tolist() == [4.0]
+
+
 @pytest.mark.parametrize(
     ("what", "found"),
     [("int", "tensor of kind int"), ("none", "NoneType"), ("text", "str"), ("list", "list")],
@@ -332,7 +376,7 @@ def test_a_tracked_call_without_a_backward_pass_is_refused_wherever_the_tensor_s
 
 
 def test_a_primitive_given_to_a_derived_operation_is_named(ndarray: Device) -> None:
-    backend = autodiff_of(backend_for(ndarray), NoCheckpointing)
+    backend: Any = autodiff_of(backend_for(ndarray), NoCheckpointing)
     message = r"`FloatOps\.float_mul` on `autodiff<ndarray>` takes an AutodiffTensor for `rhs`; got"
     with pytest.raises(KindError, match=message):
         backend.float_mul(raw([1.0], ndarray), np.ones(1))
@@ -359,7 +403,7 @@ class Later(OpSet[P]):
 
 
 class NdArrayLater(Later[Array], on=NdArray):
-    async def doubled(self, x: Array, *, factor: float) -> Array:
+    async def doubled(self, x: Array, *, factor: float = 99.0) -> Array:
         await asyncio.sleep(0)
         return x * factor
 
@@ -386,7 +430,7 @@ class AutodiffLater(Later[AutodiffTensor], on=Autodiff):
         b = self.inner.backend
         return {"x": b.float_add(b.float_mul_scalar(first, 2.0), b.float_mul_scalar(second, 3.0))}
 
-    @gradient()
+    @gradient()  # pyright: ignore[reportArgumentType] # refused at run time
     async def late_rule(self, saved: Saved, grad: P, need: Need) -> Grads:
         return {"x": grad}
 
@@ -418,7 +462,9 @@ def test_an_async_operation_without_float_outputs_gives_constants(ndarray: Devic
 
 def test_a_rule_that_is_a_coroutine_is_refused(ndarray: Device) -> None:
     out = awaited(later.late_rule, leaf([3.0], ndarray))
-    with pytest.raises(GradientError, match=r"`Later\.late_rule`.*returned a coroutine.*plain `def`"):
+    with pytest.raises(
+        GradientError, match=r"`Later\.late_rule`.*returned a coroutine.*plain `def`"
+    ):
         out.backward()
 
 
@@ -426,7 +472,9 @@ def test_a_rule_that_is_a_coroutine_is_refused(ndarray: Device) -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (0, 3), (1,), (1, 1)])
-def test_gradients_of_odd_shapes_have_the_leafs_shape(device: Device, shape: tuple[int, ...]) -> None:
+def test_gradients_of_odd_shapes_have_the_leafs_shape(
+    device: Device, shape: tuple[int, ...]
+) -> None:
     x = leaf(np.full(shape, 2.0), device)
     bias = leaf(3.0, device)
     gradients = (x * x + bias).backward()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal, Protocol
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from firebrick.core.checkpointing import (
     BalancedCheckpointing,
@@ -26,13 +24,33 @@ FUSED_BACKENDS = frozenset({"cube"})
 class DeviceResolver(Protocol):
     """What dispatch knows of devices."""
 
-    def parse(self, text: str) -> tuple[str, str | None, int]: ...
-    def default(self) -> tuple[str, str | None, int]: ...
-    def enumerate(self, kind: str | None, token: str | None) -> list[Device]: ...
-    def open(self, device: Device) -> Any: ...
-    def configure(self, device: Device, dtypes: dict[str, DType]) -> None: ...
-    def default_dtype(self, device: Device, kind: Literal["float", "int", "bool"]) -> DType: ...
-    def connect(self, url: str, index: int, options: dict[str, Any]) -> Device: ...
+    def parse(self, text: str) -> tuple[str, str | None, int]:
+        """Backend, place and index that a text names."""
+        ...
+
+    def default(self) -> tuple[str, str | None, int]:
+        """Backend, place and index of the device that is used where none is given."""
+        ...
+
+    def enumerate(self, kind: str | None, token: str | None) -> list[Device]:
+        """Usable devices of a kind, of all kinds for None."""
+        ...
+
+    def open(self, device: Device) -> Any:
+        """The backend of a device."""
+        ...
+
+    def configure(self, device: Device, dtypes: dict[str, DType]) -> None:
+        """Sets default dtypes by kind."""
+        ...
+
+    def default_dtype(self, device: Device, kind: Literal["float", "int", "bool"]) -> DType:
+        """The dtype of tensors made from Python values of a kind."""
+        ...
+
+    def connect(self, url: str, index: int, options: dict[str, Any]) -> Device:
+        """Device `index` of a server."""
+        ...
 
 
 _installed: list[DeviceResolver] = []

@@ -15,9 +15,17 @@ class Owner(Protocol):
     """What a tensor asks of the backend that owns it."""
 
     @property
-    def is_autodiff(self) -> bool: ...
-    def device_of(self, tensor: Any, /) -> Device: ...
-    def dtype_of(self, tensor: Any, /) -> DType: ...
+    def is_autodiff(self) -> bool:
+        """Whether it is an autodiff decorator."""
+        ...
+
+    def device_of(self, tensor: Any, /) -> Device:
+        """Where a tensor of its own lives."""
+        ...
+
+    def dtype_of(self, tensor: Any, /) -> DType:
+        """The element type of a tensor of its own."""
+        ...
 
 
 class DispatchTensor:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from firebrick.errors import DTypeError
 
-if TYPE_CHECKING:
-    from typing_extensions import TypeAlias
-
-Kind = Literal["float", "int", "bool", "quantized"]
-Scalar: TypeAlias = "bool | int | float"
+Kind: TypeAlias = Literal["float", "int", "bool", "quantized"]
+Scalar: TypeAlias = bool | int | float
 
 KINDS: tuple[Kind, ...] = ("float", "int", "bool", "quantized")
 

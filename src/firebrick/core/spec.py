@@ -27,6 +27,9 @@ class TensorSpec:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a TensorSpec is immutable; `{name}` cannot be set.")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a TensorSpec is immutable; `{name}` cannot be deleted.")
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TensorSpec):
             return NotImplemented

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from firebrick.dispatch.resolution import missing_body
 from firebrick.dispatch.route import Route, entry_of, route
-from firebrick.opset import Dispatcher, Operation, dispatch, dispatcher_of
+from firebrick.opset import dispatcher_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from firebrick.errors import MissingImplementationError
+    from firebrick.opset import Dispatcher, NoDefault, Operation
 
 
 class DispatchLinker:
     """Implements `opset.Linker` by the routing rules."""
 
-    def route(self, dispatcher: Dispatcher, arguments: dict[str, Any]) -> Any:
+    def route(self, dispatcher: Dispatcher, arguments: Mapping[str, Any]) -> Any:
         """Executes a call by the numbered rules."""
         return route(dispatcher, arguments)
 
@@ -20,7 +26,11 @@ class DispatchLinker:
         """The operation on one backend, on that backend's own tensors."""
         if operation.is_builtin:
             return getattr(backend, operation.name)
-        dispatcher = dispatcher_of(getattr(dispatch(operation.owner), operation.name))
-        if dispatcher is None:
-            raise LookupError(operation.label)
-        return entry_of(dispatcher, Route(backend, operation.may_have_float)).call
+        found = Route(backend, operation.may_have_float)
+        return entry_of(dispatcher_for(operation), found).call
+
+    def missing(
+        self, operation: Operation, backend: Any, reason: NoDefault
+    ) -> MissingImplementationError:
+        """What to raise where a body turned out to be `raise NoDefault`."""
+        return missing_body(operation, backend, reason)

@@ -13,14 +13,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firebrick.core import Device, DispatchTensor
 from firebrick.decorators.autodiff import Autodiff, autodiff_of
 from firebrick.dispatch.registry import backend_for, instance_of
-from firebrick.dispatch.resolution import check_listed, resolve
+from firebrick.dispatch.resolution import check_listed, missing_body, resolve
 from firebrick.errors import (
     BackendMismatchError,
     CheckpointingMismatchError,
@@ -28,8 +27,14 @@ from firebrick.errors import (
     KindError,
     NoTensorInputError,
 )
-from firebrick.opset import Dispatcher, Entry, Leaf, Misfit, Operation, is_user_tensor, leaves
-from firebrick.opset.nodes import PlainNode, TensorNode, UnionNode
+from firebrick.opset import Misfit, NoDefault, describe_node, describe_value, is_user_tensor, leaves
+from firebrick.opset.nodes import option_of_kind, takes_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from firebrick.opset import Dispatcher, Entry, Leaf, Operation
+    from firebrick.opset.nodes import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,7 @@ class Route:
     float_input: bool
 
 
-def route(dispatcher: Dispatcher, arguments: dict[str, Any]) -> Any:
+def route(dispatcher: Dispatcher, arguments: Mapping[str, Any]) -> Any:
     """Executes a call by the rules."""
     operation = dispatcher.operation
     found = find_route(operation, arguments)
@@ -49,7 +54,19 @@ def route(dispatcher: Dispatcher, arguments: dict[str, Any]) -> Any:
         _lifted(dispatcher, index, value, found.backend)
         for index, value in enumerate(arguments.values())
     )
-    return dispatcher.run(entry, found.backend, lifted)
+    if operation.is_async:
+        return _awaited(operation, dispatcher.run(entry, found.backend, lifted), found.backend)
+    try:
+        return dispatcher.run(entry, found.backend, lifted)
+    except NoDefault as reason:
+        raise missing_body(operation, found.backend, reason) from reason
+
+
+async def _awaited(operation: Operation, running: Any, backend: Any) -> Any:
+    try:
+        return await running
+    except NoDefault as reason:
+        raise missing_body(operation, backend, reason) from reason
 
 
 def entry_of(dispatcher: Dispatcher, found: Route) -> Entry:
@@ -61,7 +78,7 @@ def entry_of(dispatcher: Dispatcher, found: Route) -> Entry:
     return dispatcher.entry(found.backend, resolved, float_input=found.float_input)
 
 
-def find_route(operation: Operation, arguments: dict[str, Any]) -> Route:
+def find_route(operation: Operation, arguments: Mapping[str, Any]) -> Route:
     """Rules 1 to 4."""
     found = collect(operation, arguments)
     if not found:
@@ -74,45 +91,44 @@ def find_route(operation: Operation, arguments: dict[str, Any]) -> Route:
     return Route(_merge(operation, found, base), bool(floats))
 
 
-def collect(operation: Operation, arguments: dict[str, Any]) -> list[Leaf]:
+def collect(operation: Operation, arguments: Mapping[str, Any]) -> list[Leaf]:
     """Rule 1: the tensor leaves; `KindError` for values that are not what is declared."""
-    found: list[Leaf] = []
+    tensors: list[Leaf] = []
     for parameter in operation.parameters:
         for place in leaves(arguments[parameter.name], parameter.node, parameter.name):
             if isinstance(place, Misfit):
                 raise KindError(
-                    f"`{operation.label}`: `{place.path}` takes {place.expected}; got "
+                    f"`{operation.label}`: `{place.path}` is declared {place.expected}; got "
                     f"{_describe(place.value)}."
                 )
             if _is_tensor(operation, place):
-                found.append(place)
-    return found
+                tensors.append(place)
+    return tensors
 
 
 def _is_tensor(operation: Operation, place: Leaf) -> bool:
-    options = place.node.options if isinstance(place.node, UnionNode) else (place.node,)
-    kinds = [option.kind for option in options if isinstance(option, TensorNode)]
+    """Whether a leaf holds a tensor, and not an ordinary value that it may hold instead."""
     value = place.value
-    if isinstance(value, DispatchTensor) and value.kind in kinds:
-        return True
-    takes_plain = any(isinstance(option, PlainNode) for option in options)
-    if takes_plain and not isinstance(value, DispatchTensor) and not is_user_tensor(value):
+    if isinstance(value, DispatchTensor):
+        if option_of_kind(place.node, value.kind) is not None:
+            return True
+    elif takes_plain(place.node) and not is_user_tensor(value):
         return False
     raise KindError(
-        f"`{operation.label}`: `{place.path}` is declared a tensor of kind {' or '.join(kinds)}; "
-        f"got {_describe(value)}."
+        f"`{operation.label}`: `{place.path}` is declared {describe_node(place.node)}; got "
+        f"{_describe(value)}."
     )
 
 
-def _describe(value: Any) -> str:
+def _describe(value: object) -> str:
     if isinstance(value, DispatchTensor):
         return f"a tensor of kind {value.kind}"
     if is_user_tensor(value):
         return "a user `Tensor`; convert it with `.into_dispatch()` or `into_dispatch(...)`"
-    return "None" if value is None else f"a {type(value).__name__}"
+    return describe_value(value)
 
 
-def _route_without_tensors(operation: Operation, arguments: dict[str, Any]) -> Route:
+def _route_without_tensors(operation: Operation, arguments: Mapping[str, Any]) -> Route:
     """Rule 2 without a tensor."""
     parameter = operation.device_parameter
     if parameter is not None:
@@ -128,8 +144,8 @@ def _route_without_tensors(operation: Operation, arguments: dict[str, Any]) -> R
             f"`{operation.label}` was called without any tensor, so nothing chooses a backend; at "
             f"least one of {names} must hold a tensor."
         )
-    selectors = operation.owner.__selectors__ or {}  # type: ignore[attr-defined]
-    (selector,) = (s for s in selectors if s.role == "execution")
+    listed = operation.owner.__selectors__ or {}
+    (selector,) = (known for known in listed if known.role == "execution")
     check_listed(operation, selector)
     return Route(instance_of(selector.name), float_input=False)
 
@@ -178,7 +194,7 @@ def _lifted(dispatcher: Dispatcher, index: int, value: Any, backend: Any) -> Any
     if not isinstance(backend, Autodiff):
         return value
 
-    def lift(leaf: Any, node: Any) -> Any:
+    def lift(leaf: Any, node: Node) -> Any:
         return backend.lift(leaf) if isinstance(leaf, DispatchTensor) else leaf
 
     return dispatcher.convert_argument(index, value, lift)

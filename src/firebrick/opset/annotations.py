@@ -1,11 +1,12 @@
-"""From annotations to nodes: resolves strings and aliases, then reads marks, never spelling."""
+"""From annotations to nodes: reads marks through aliases, `Optional` and `Annotated`, not spelling.
+
+What strings mean is `namespaces.py`'s affair; here annotations are objects.
+"""
 
 from __future__ import annotations
 
 import collections.abc
-import sys
 import types
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import (
     TYPE_CHECKING,
@@ -14,23 +15,26 @@ from typing import (
     NoReturn,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
 )
-from typing import get_type_hints as typing_hints
+
+from typing_extensions import TypeAliasType
 
 from firebrick.core import Device
 from firebrick.errors import SignatureError
 from firebrick.opset.dims import parse_dims
 from firebrick.opset.forms import scalar
 from firebrick.opset.kinds import P, TensorMark
+from firebrick.opset.namespaces import Unresolved
 from firebrick.opset.nodes import (
     DeviceNode,
     DictNode,
     ListNode,
-    Node,
     OptionalNode,
     PlainNode,
+    Struct,
     StructNode,
     TensorNode,
     TupleNode,
@@ -39,44 +43,9 @@ from firebrick.opset.nodes import (
 )
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from collections.abc import Sequence
 
-
-@dataclass(frozen=True, slots=True)
-class Namespace:
-    """Where names in string annotations are looked up."""
-
-    globals: Mapping[str, Any]
-    locals: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Unresolved:
-    """An annotation that could not be evaluated, and why."""
-
-    text: str
-    reason: Exception
-
-
-def defining_namespace() -> Namespace:
-    """The names visible in the frame whose `class` statement is being executed."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("firebrick.opset"):
-        frame = frame.f_back
-    if frame is None:
-        return Namespace({}, {})
-    return Namespace(frame.f_globals, dict(frame.f_locals))
-
-
-def resolve(annotation: Any, namespace: Namespace, extra: Mapping[str, Any]) -> Any:
-    """The object that an annotation means; `Unresolved` if evaluating it fails."""
-    holder = type("Holder", (), {"__annotations__": {"value": annotation}})
-    local = {**namespace.locals, **extra}
-    try:
-        hints = typing_hints(holder, dict(namespace.globals), local, include_extras=True)
-    except Exception as reason:  # whatever evaluating a user's string raises is the finding
-        return Unresolved(str(annotation), reason)
-    return hints["value"]
+    from firebrick.opset.nodes import Node
 
 
 def node_of(annotation: Any, *, tensor: Any = P, where: str) -> Node:
@@ -93,48 +62,58 @@ class _Reader:
     where: str
 
     def read(self, annotation: Any) -> Node:
-        origin, arguments = get_origin(annotation), get_args(annotation)
         if isinstance(annotation, Unresolved):
             self.refuse(f"{annotation.text!r} cannot be resolved ({annotation.reason})")
-        if origin is Annotated:
-            return self.annotated(arguments[0], annotation.__metadata__, annotation)
-        if origin in (Union, types.UnionType):
-            return self.union(arguments, annotation)
+        if isinstance(annotation, TypeAliasType):
+            return self.read(annotation.__value__)
         if annotation is Device:
             return DeviceNode()
-        struct = origin if isinstance(origin, type) else annotation
-        if hasattr(struct, "__nodes__"):
+        origin, arguments = get_origin(annotation), get_args(annotation)
+        if isinstance(origin, TypeAliasType):
+            return self.read(origin.__value__[arguments])
+        if origin is Annotated:
+            return self.annotated(arguments[0], annotation.__metadata__)
+        if origin in (Union, types.UnionType):
+            return self.union(arguments, annotation)
+        struct = annotation if origin is None else origin
+        if isinstance(struct, type) and issubclass(struct, Struct):
             return self.struct(struct, arguments)
-        if origin in (list, collections.abc.Sequence):
-            return self.container(ListNode, arguments[0], annotation)
-        if origin is tuple:
-            return self.tuple(arguments, annotation)
-        if origin in (dict, collections.abc.Mapping):
-            return self.dict(arguments, annotation)
-        return self.plain(annotation)
+        return self.container(origin, arguments, annotation)
 
     def refuse(self, reason: str) -> NoReturn:
         raise SignatureError(f"{self.where}: the annotation {reason}.")
 
-    def annotated(self, inner: Any, metadata: tuple[Any, ...], annotation: Any) -> Node:
-        for mark in metadata:
-            if isinstance(mark, TensorMark):
-                if inner is not self.tensor:
-                    self.refuse(
-                        f"names the tensor type {_name(inner)}; write `{_name(self.tensor)}` "
-                        f"there, as in `{mark.kind.capitalize()}Tensor[{_name(self.tensor)}]`"
-                    )
-                dims = None if mark.dims is None else parse_dims(mark.dims)
-                return TensorNode(mark.kind, dims)
-        for mark in metadata:
-            if isinstance(mark, scalar):
-                return PlainNode(inner, mark.encode)
-        return self.read(inner)
+    def annotated(self, inner: Any, metadata: tuple[Any, ...]) -> Node:
+        marks = [mark for mark in metadata if isinstance(mark, TensorMark)]
+        encoders = [mark for mark in metadata if isinstance(mark, scalar)]
+        if not marks:
+            node = self.read(inner)
+            if not encoders:
+                return node
+            if not isinstance(node, PlainNode):
+                self.refuse("has `scalar(...)`, which is for ordinary arguments, on tensors")
+            return PlainNode(node.annotation, encoders[0].encode)
+        if len(marks) > 1 or encoders:
+            self.refuse("says twice what it is; one of `FloatTensor`, `Int`, ... is enough")
+        if inner is not self.tensor:
+            wanted, kind = _name(self.tensor), marks[0].kind.capitalize()
+            self.refuse(
+                f"names the tensor type {_name(inner)}; write `{wanted}` there, as in "
+                f"`{kind}Tensor[{wanted}]`"
+            )
+        dims = None if marks[0].dims is None else self.dims(marks[0].dims)
+        return TensorNode(marks[0].kind, dims)
 
-    def struct(self, struct: Any, arguments: tuple[Any, ...]) -> Node:
-        wanted = f"{struct.__name__}[{_name(self.tensor)}]"
+    def dims(self, text: str) -> Any:
+        try:
+            return parse_dims(text)
+        except SignatureError as fact:
+            raise SignatureError(f"{self.where}: {fact}") from None
+
+    def struct(self, struct: type[Struct], arguments: tuple[Any, ...]) -> Node:
         if arguments != (self.tensor,):
             found = f"{struct.__name__}[{', '.join(map(_name, arguments))}]"
+            wanted = f"{struct.__name__}[{_name(self.tensor)}]"
             self.refuse(f"`{found if arguments else struct.__name__}` should be `{wanted}`")
         return StructNode(struct)
 
@@ -142,16 +121,33 @@ class _Reader:
         nodes = tuple(self.read(a) for a in arguments if a is not type(None))
         if not any(holds_tensors(node) for node in nodes):
             return self.plain(annotation)
-        inner = nodes[0] if len(nodes) == 1 else UnionNode(_flat(nodes))
-        for node in nodes:
-            is_option = isinstance(node, StructNode | TensorNode | PlainNode | UnionNode)
-            if not is_option and inner is not node:
-                self.refuse("mixes a container of tensors with other types; use a struct")
+        inner = nodes[0] if len(nodes) == 1 else self.options(nodes)
         return OptionalNode(inner) if type(None) in arguments else inner
 
-    def container(self, kind: type[ListNode], inner: Any, annotation: Any) -> Node:
-        node = self.read(inner)
-        return kind(node) if holds_tensors(node) else self.plain(annotation)
+    def options(self, nodes: tuple[Node, ...]) -> Node:
+        """A union of structs, of tensors of different kinds, and of ordinary values."""
+        kinds: list[str] = []
+        for node in nodes:
+            if isinstance(node, DeviceNode):
+                continue
+            if not isinstance(node, StructNode | TensorNode | PlainNode):
+                self.refuse("mixes a container of tensors with other types; use a struct")
+            if isinstance(node, TensorNode):
+                kinds.append(node.kind)
+        if len(set(kinds)) < len(kinds):
+            self.refuse("has two tensors of one kind; only the kind tells a union's tensors apart")
+        plain = tuple(PlainNode(Device) if isinstance(n, DeviceNode) else n for n in nodes)
+        return UnionNode(plain)
+
+    def container(self, origin: Any, arguments: tuple[Any, ...], annotation: Any) -> Node:
+        if origin is tuple and arguments:
+            return self.tuple(arguments, annotation)
+        if origin in (list, collections.abc.Sequence):
+            node = self.read(arguments[0])
+            return ListNode(node) if holds_tensors(node) else self.plain(annotation)
+        if origin in (dict, collections.abc.Mapping):
+            return self.dict(arguments, annotation)
+        return self.plain(annotation)
 
     def tuple(self, arguments: tuple[Any, ...], annotation: Any) -> Node:
         variadic = len(arguments) == 2 and arguments[1] is Ellipsis
@@ -169,9 +165,11 @@ class _Reader:
         return DictNode(node)
 
     def plain(self, annotation: Any) -> Node:
-        if annotation is self.tensor and isinstance(annotation, TypeVar):
-            self.refuse("is the bare type variable; say which kind, as in `FloatTensor[P]`")
-        if self.tensor in getattr(annotation, "__parameters__", ()):
+        if annotation is self.tensor:
+            what = "bare type variable" if isinstance(annotation, TypeVar) else "bare tensor type"
+            example = "FloatTensor[P]" if annotation is P else f'Float[{_name(annotation)}, "..."]'
+            self.refuse(f"is the {what} `{_name(annotation)}`; say which kind, as in `{example}`")
+        if _mentions(annotation, self.tensor):
             self.refuse(
                 f"`{annotation}` hides a tensor; accepted around tensors are structs, unions, "
                 "Optional, list, tuple and dict[str, ...]"
@@ -179,11 +177,14 @@ class _Reader:
         return PlainNode(annotation)
 
 
-def _flat(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-    flat: list[Node] = []
-    for node in nodes:
-        flat += node.options if isinstance(node, UnionNode) else (node,)
-    return tuple(flat)
+def _mentions(annotation: Any, tensor: Any) -> bool:
+    """Whether the tensor type stands anywhere inside an annotation."""
+    if annotation is tensor:
+        return True
+    inside: Sequence[Any] = get_args(annotation)
+    if isinstance(annotation, list):  # the parameters of a `Callable[[...], ...]`
+        inside = cast("Sequence[Any]", annotation)
+    return any(_mentions(item, tensor) for item in inside)
 
 
 def _name(annotation: Any) -> str:

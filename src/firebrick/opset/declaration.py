@@ -3,55 +3,38 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from firebrick.core import NoCheckpointing
-from firebrick.errors import ImplementationError, SelectorError, SignatureError
-from firebrick.opset.annotations import Namespace, defining_namespace
+from firebrick.errors import (
+    FusionFormError,
+    GradientRuleError,
+    ImplementationError,
+    SelectorError,
+    SignatureError,
+)
 from firebrick.opset.backend_root import BackendRoot
 from firebrick.opset.forms import Decorated, undecorated
-from firebrick.opset.implementation import Implementations, check_implementation, first_line
+from firebrick.opset.gradient import GradientRule
+from firebrick.opset.implementation import check_implementation, check_listed
+from firebrick.opset.inner import InnerOpSet
 from firebrick.opset.kinds import P
-from firebrick.opset.linkage import linker
 from firebrick.opset.metadata import check_dims, check_form
-from firebrick.opset.report import ReportRow, report_rows, show_rows
-from firebrick.opset.selectors import Conditional, Selector, checked_selector, read_selectors
+from firebrick.opset.namespaces import Namespace, defining_namespace, origin_of
+from firebrick.opset.registrations import Implementations
+from firebrick.opset.report import report_rows, show_rows
+from firebrick.opset.selectors import checked_selector, read_selectors
 from firebrick.opset.signature import RESERVED, Operation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import FunctionType
+
     from firebrick.core import CheckpointStrategy
+    from firebrick.opset.report import ReportRow
+    from firebrick.opset.selectors import Conditional, Selector
 
 S = TypeVar("S", bound="OpSet[Any]")
-
-
-class InnerOpSet:
-    """The same op set on the backend that `self.backend` decorates; its tensors are that one's."""
-
-    __slots__ = ("_backend", "_op_set")
-
-    def __init__(self, op_set: type[OpSet[Any]], backend: Any) -> None:
-        self._op_set = op_set
-        self._backend = backend
-
-    @property
-    def backend(self) -> Any:
-        """The decorated backend, with the built-in operations."""
-        return self._backend
-
-    @property
-    def inner(self) -> InnerOpSet:
-        """One decorator further down. `DispatchError` on a backend that is not a decorator."""
-        return InnerOpSet(self._op_set, self._backend.inner)
-
-    def __getattr__(self, operation: str) -> Callable[..., Any]:
-        known = self._op_set.__operations__.get(operation)
-        if known is None:
-            raise AttributeError(
-                f"`{self._op_set.__name__}` has no operation `{operation}`; it has "
-                f"{', '.join(self._op_set.__operations__)}."
-            )
-        return linker().operation(known, self._backend)
 
 
 class OpSet(Generic[P]):
@@ -73,8 +56,9 @@ class OpSet(Generic[P]):
     __implementations__: ClassVar[Implementations]
     __builtin__: ClassVar[bool] = False
     __declaration__: ClassVar[type[OpSet[Any]]]
-    _backend: Any = None
-    _inner_backend: Any = None
+    # Dunder names, since names with one underscore belong to the author's helpers.
+    __backend__: Any = None
+    __inner_backend__: Any = None
 
     def __init_subclass__(
         cls, *, on: type[Any] | None = None, builtin: bool = False, **options: Any
@@ -82,41 +66,50 @@ class OpSet(Generic[P]):
         super().__init_subclass__(**options)
         if issubclass(cls, BackendRoot):
             return  # a backend implements the built-in op sets by inheriting them
-        if OpSet in cls.__bases__ or builtin:
+        declared = [base for base in cls.__mro__[1:] if vars(base).get("__declaration__") is base]
+        if builtin or not declared:
             _declare(cls, on, builtin=builtin)
             return
-        declaration = cls.__declaration__
+        declaration: type[OpSet[Any]] = cls.__declaration__
         if on is None:
             raise ImplementationError(
-                f"`{cls.__name__}` derives from op set `{declaration.__name__}` without `on=`; write "
-                f"`class {cls.__name__}({declaration.__name__}[...], on=SomeBackend)`, or declare an "
-                "op set of its own from `OpSet[P]`."
+                f"`{cls.__name__}` derives from op set `{declaration.__name__}` without `on=`; "
+                f"write `class {cls.__name__}({declaration.__name__}[...], on=SomeBackend)`, or "
+                "declare an op set of its own from `OpSet[P]`."
+            )
+        if len(declared) > 1 and not declaration.__builtin__:
+            names = " and ".join(f"`{base.__name__}`" for base in declared)
+            raise ImplementationError(
+                f"`{cls.__name__}` derives from {names}; an implementation has one op set, so "
+                "write a class for each."
             )
         selector = checked_selector(on)
+        check_listed(declaration, cls, selector)
         check_implementation(declaration, cls, selector, defining_namespace())
-        cls.__implementations__.register(declaration, cls, selector, first_line())
+        registrations = cls.__implementations__
+        registrations.register(declaration.__name__, cls, selector, origin_of(cls))
 
     @property
     def backend(self) -> Any:
         """The backend that runs this call, with the built-in operations."""
-        return self._backend
+        return self.__backend__
 
     @property
     def inner(self) -> InnerOpSet:
         """One decorator further down. `DispatchError` on a backend that is not a decorator."""
-        inner = self._inner_backend
-        return InnerOpSet(self.__declaration__, self._backend.inner if inner is None else inner)
+        inner = self.__inner_backend__
+        return InnerOpSet(self.__declaration__, self.__backend__.inner if inner is None else inner)
 
     @property
     def checkpointing(self) -> type[CheckpointStrategy]:
         """The strategy of this call; `NoCheckpointing` off the autodiff path."""
-        return getattr(self._backend, "checkpointing", NoCheckpointing)
+        return getattr(self.__backend__, "checkpointing", NoCheckpointing)
 
     @classmethod
     def default_on(cls, *selectors: type[Any]) -> None:
         """Writes empty implementations: these backends run the default bodies."""
         for selector in selectors:
-            implement_empty(cls.__declaration__, checked_selector(selector), replaceable=False)
+            implement_empty(cls.__declaration__, checked_selector(selector))
 
     @classmethod
     def report(cls, *, strict: bool = False) -> list[ReportRow]:
@@ -124,8 +117,9 @@ class OpSet(Generic[P]):
 
         `strict=True` raises `MissingImplementationError` when a row is `missing`.
         """
-        rows = report_rows(cls.__declaration__)
-        show_rows(cls.__name__, rows, strict=strict)
+        declaration: type[OpSet[Any]] = cls.__declaration__
+        rows = report_rows(declaration)
+        show_rows(declaration.__name__, rows, strict=strict)
         return rows
 
 
@@ -140,18 +134,18 @@ def bind_instance(implementation: type[S], backend: Any, inner_backend: Any = No
         raise ImplementationError(
             f"`{implementation.__name__}` cannot be made without arguments ({reason}); an "
             "implementation has no `__init__` parameters."
-        ) from None
-    instance._backend = backend
-    instance._inner_backend = inner_backend
+        ) from reason
+    instance.__backend__ = backend
+    instance.__inner_backend__ = inner_backend
     return instance
 
 
-def implement_empty(declaration: type[OpSet[Any]], selector: Selector, *, replaceable: bool) -> None:
+def implement_empty(declaration: type[OpSet[Any]], selector: Selector) -> type[Any]:
     """Registers a class without methods, so that the default bodies run."""
     name = f"{selector.__name__}{declaration.__name__}"
-    empty = type(name, (declaration,), {"__module__": declaration.__module__}, on=selector)
-    if replaceable:
-        declaration.__implementations__.replaceable.add(cast("type[Any]", empty))
+    module: str = defining_namespace().globals.get("__name__", declaration.__module__)
+    made: Any = type(name, (declaration,), {"__module__": module}, on=selector)
+    return made
 
 
 def _declare(cls: type[OpSet[Any]], on: type[Any] | None, *, builtin: bool) -> None:
@@ -170,18 +164,11 @@ def _declare(cls: type[OpSet[Any]], on: type[Any] | None, *, builtin: bool) -> N
     cls.__selectors__ = {} if builtin else None
     cls.__implementations__ = Implementations()
     cls.__operations__ = {}
-    if builtin:  # a family may be put together from families
-        for family in (base for base in cls.__mro__[1:] if issubclass(base, OpSet)):
-            for name, known in family.__operations__.items():
-                merged = Operation(cls, known.function, known.form, known.views, known.namespace)
-                cls.__operations__.setdefault(name, merged)
     namespace = defining_namespace()
+    for base in cls.__mro__[1:]:
+        _inherit(cls, base, namespace)
     for name, value in list(vars(cls).items()):
-        decorated = undecorated(value)
-        if decorated is not None:
-            setattr(cls, name, decorated.function)
-        if not name.startswith("_"):
-            _add_operation(cls, name, value, decorated, namespace)
+        _read_member(cls, name, value, namespace)
     if not builtin:
         for operation in cls.__operations__.values():
             operation.validate()
@@ -189,23 +176,68 @@ def _declare(cls: type[OpSet[Any]], on: type[Any] | None, *, builtin: bool) -> N
             check_form(operation, required=False)
 
 
-def _add_operation(
-    cls: type[OpSet[Any]], name: str, value: Any, decorated: Decorated | None, namespace: Namespace
-) -> None:
-    if name in RESERVED:
+def _inherit(cls: type[OpSet[Any]], base: type[Any], namespace: Namespace) -> None:
+    """Adds the operations of a base: of a family, if families make one, or of a mixin."""
+    if base in (object, Generic, OpSet):
+        return
+    if not issubclass(base, OpSet):
+        for name, value in vars(base).items():
+            if name not in cls.__operations__:
+                _read_member(cls, name, value, namespace)
+        return
+    family = cast("type[OpSet[Any]]", base)
+    for name, known in family.__operations__.items():
+        if name not in cls.__operations__:
+            cls.__operations__[name] = Operation(
+                cls,
+                name,
+                known.function,
+                form=known.form,
+                views=known.views,
+                namespace=known.namespace,
+            )
+
+
+def _read_member(cls: type[OpSet[Any]], name: str, value: object, namespace: Namespace) -> None:
+    """Adds an operation, if a member is one; `DefinitionError` for what looks like one."""
+    decorated = undecorated(value)
+    if name.startswith("_"):
+        if isinstance(value, Decorated):
+            raise FusionFormError(
+                f"`{cls.__name__}.{name}` is a helper, as its underscore says; `@fusion` and "
+                "`@views` go on operations."
+            )
+    elif name in RESERVED:
         raise SignatureError(
             f"`{cls.__name__}.{name}`: the name `{name}` belongs to every op set; rename it."
         )
-    if decorated is not None:
-        function = decorated.function
-        own = Namespace(function.__globals__, namespace.locals)
-        operation = Operation(cls, function, decorated.form, decorated.views, own)
-        cls.__operations__[name] = operation
-    elif isinstance(value, staticmethod | classmethod | property):
+    elif decorated is not None:
+        function = cast("FunctionType", decorated.function)  # checkers see a descriptor
+        setattr(cls, name, function)
+        cls.__operations__[name] = Operation(
+            cls,
+            name,
+            function,
+            form=decorated.form,
+            views=decorated.views,
+            namespace=Namespace(inspect.unwrap(function).__globals__, namespace.locals),
+        )
+    elif isinstance(value, GradientRule):
+        raise GradientRuleError(
+            f"`{cls.__name__}.{name}` is a gradient rule in a declaration; put it into a class "
+            f"`...({cls.__name__}[AutodiffTensor], on=Autodiff)`."
+        )
+    elif _is_behavior(value):
         raise SignatureError(
             f"`{cls.__name__}.{name}` is a {type(value).__name__}; operations are plain methods, "
             "helpers start with an underscore."
         )
+
+
+def _is_behavior(value: object) -> bool:
+    if isinstance(value, staticmethod | classmethod | property):
+        return True
+    return callable(value) and not isinstance(value, type)
 
 
 def backend_extension(*selectors: Any) -> Callable[[type[S]], type[S]]:
@@ -220,21 +252,31 @@ def backend_extension(*selectors: Any) -> Callable[[type[S]], type[S]]:
     listed = read_selectors(selectors)
 
     def open_op_set(op_set: type[S]) -> type[S]:
-        if not (inspect.isclass(op_set) and issubclass(op_set, OpSet)):
-            raise SelectorError(f"`@backend_extension` goes on an op set; got {op_set!r}.")
-        if op_set.__declaration__ is not op_set or op_set.__builtin__:
-            raise SelectorError(
-                f"`@backend_extension` goes on a declaration; `{op_set.__name__}` implements "
-                f"`{op_set.__declaration__.__name__}`."
-            )
+        declared = _checked_declaration(op_set)
         needs_form = any(s.role == "fusion" and c.holds() for s, c in listed.items())
-        for operation in op_set.__operations__.values():
+        for operation in declared.__operations__.values():
             check_form(operation, required=needs_form)
             _check_route(operation, listed)
-        op_set.__selectors__ = listed
+        declared.__selectors__ = listed
         return op_set
 
     return open_op_set
+
+
+def _checked_declaration(op_set: object) -> type[OpSet[Any]]:
+    if not (isinstance(op_set, type) and issubclass(op_set, OpSet)):
+        raise SelectorError(f"`@backend_extension` goes on an op set; got {op_set!r}.")
+    declared = cast("type[OpSet[Any]]", op_set)
+    if op_set is OpSet or declared.__builtin__:
+        raise SelectorError(
+            f"`@backend_extension` goes on an op set of yours; `{declared.__name__}` is built in."
+        )
+    if declared.__declaration__ is not declared:
+        raise SelectorError(
+            f"`@backend_extension` goes on a declaration; `{declared.__name__}` implements "
+            f"`{declared.__declaration__.__name__}`."
+        )
+    return declared
 
 
 def _check_route(operation: Operation, listed: Iterable[Selector]) -> None:
@@ -251,5 +293,3 @@ def _check_route(operation: Operation, listed: Iterable[Selector]) -> None:
             f"`{operation.label}` takes no tensors, so nothing chooses between "
             f"{', '.join(executing)}; list exactly one, or add a `Device` parameter."
         )
-
-

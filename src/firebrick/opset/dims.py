@@ -1,24 +1,27 @@
-"""Dimensions of annotations such as `Float[P, "*batch m k"]`: parsing, binding, evaluating.
+"""Dimensions of annotations such as `Float[P, "*batch m k"]`: the words, and what they name.
 
 Syntax is jaxtyping's: names, literals, `_`, `...`, `*batch`, `#m` and `*#batch` (broadcastable),
-and sums, differences and products of names and literals without spaces, `m+n`, `2*k`.
+and sums, differences, products and whole quotients of names and literals without spaces, `m+n`,
+`2*k`, `n//2`. Binding names to sizes is not here but in `binding.py`.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Literal, NoReturn
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
 
-from firebrick.core import Shape, broadcast_shapes
 from firebrick.errors import ShapeError, SignatureError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
 TermKind = Literal["name", "literal", "any", "expression", "ellipsis", "variadic"]
-_TOKEN = re.compile(r"(?P<prefix>[*#]{0,2})(?P<body>\.\.\.|[A-Za-z0-9_+\-*/()]+)")
-_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)
 ELLIPSIS = "..."
+_WORD = re.compile(r"(?P<prefix>\*#|#\*|\*|#|)(?P<body>\.\.\.|[A-Za-z0-9_+\-*/()]+)")
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,33 +72,46 @@ def parse_dims(text: str) -> Dims:
 
 
 def _parse_term(word: str, text: str) -> Term:
-    match = _TOKEN.fullmatch(word)
-    if match is None:
-        raise SignatureError(f"{word!r} in dimensions {text!r} is no name, number or expression.")
-    prefix, body = match["prefix"], match["body"]
-    broadcasts = "#" in prefix
-    if body == ELLIPSIS and not prefix:
-        return Term("ellipsis", ELLIPSIS)
-    if "*" in prefix and body.isidentifier():
-        return Term("variadic", f"*{body}", broadcasts)
-    if body == "_" and not prefix:
-        return Term("any", "_")
-    if body.isdigit() and not prefix:
+    match = _WORD.fullmatch(word)
+    prefix, body = ("?", word) if match is None else (match["prefix"], match["body"])
+    term = _prefixed_term(prefix, body) if prefix else _plain_term(body)
+    if term is None:
+        raise SignatureError(
+            f"{word!r} in dimensions {text!r} cannot be read; accepted are names, literals, `_`, "
+            "`...`, `*name`, `#name` and expressions of names such as `m+n` or `2*k`."
+        )
+    return term
+
+
+def _prefixed_term(prefix: str, body: str) -> Term | None:
+    if not body.isidentifier() or body == "_":
+        return None
+    if "*" in prefix:
+        return Term("variadic", f"*{body}", broadcasts="#" in prefix)
+    return Term("name", body, broadcasts=True) if prefix == "#" else None
+
+
+def _plain_term(body: str) -> Term | None:
+    if body == ELLIPSIS:
+        return Term("ellipsis", body)
+    if body == "_":
+        return Term("any", body)
+    if body.isdigit():
         return Term("literal", body)
-    if body.isidentifier() and "*" not in prefix:
-        return Term("name", body, broadcasts)
-    if not prefix and _names_of(body) is not None:
-        return Term("expression", body)
-    raise SignatureError(
-        f"{word!r} in dimensions {text!r} cannot be read; accepted are names, literals, `_`, "
-        "`...`, `*name`, `#name` and expressions of names such as `m+n` or `2*k`."
-    )
+    if body.isidentifier():
+        return Term("name", body)
+    return None if _names_of(body) is None else Term("expression", body)
 
 
-def _names_of(expression: str) -> set[str] | None:
+@lru_cache(maxsize=1024)
+def _tree(expression: str) -> ast.expr:
+    return ast.parse(expression, mode="eval").body
+
+
+def _names_of(expression: str) -> frozenset[str] | None:
     """Names of a sum or product; None if it is something else."""
     try:
-        tree = ast.parse(expression, mode="eval").body
+        tree = _tree(expression)
     except SyntaxError:
         return None
     names: set[str] = set()
@@ -107,7 +123,7 @@ def _names_of(expression: str) -> set[str] | None:
                 return None
         elif not isinstance(node, (ast.BinOp, ast.Load, *_OPERATORS)):
             return None
-    return names
+    return frozenset(names)
 
 
 def names_bound(dims: Dims) -> set[str]:
@@ -117,13 +133,7 @@ def names_bound(dims: Dims) -> set[str]:
 
 def names_needed(dims: Dims) -> set[str]:
     """Names whose values give an output of these dimensions its shape."""
-    needed: set[str] = set()
-    for term in dims.terms:
-        if term.kind == "expression":
-            needed |= _names_of(term.text) or set()
-        elif term.kind in ("name", "variadic", "ellipsis"):
-            needed.add(term.text)
-    return needed
+    return names_bound(dims) | expression_names(dims)
 
 
 def expression_names(dims: Dims) -> set[str]:
@@ -131,31 +141,23 @@ def expression_names(dims: Dims) -> set[str]:
     return {n for t in dims.terms if t.kind == "expression" for n in _names_of(t.text) or ()}
 
 
-@dataclass(slots=True)
-class Binding:
-    """What names stand for in one call, and which operand said so first."""
+def unbound_name(inputs: Iterable[Dims], outputs: Iterable[Dims] = ()) -> str | None:
+    """The first name, in order of the alphabet, that is used but bound by no input.
 
-    sizes: dict[str, tuple[int, ...]] = field(default_factory=dict[str, "tuple[int, ...]"])
-    origins: dict[str, str] = field(default_factory=dict[str, str])
-    exact: set[str] = field(default_factory=set[str])
-
-    def evaluate(self, term: Term) -> tuple[int, ...]:
-        """The sizes that a term stands for."""
-        match term.kind:
-            case "literal":
-                return (int(term.text),)
-            case "expression":
-                return (evaluate_expression(term.text, self.sizes),)
-            case _:
-                return self.sizes[term.text]
-
-    def shape(self, dims: Dims) -> Shape:
-        """The shape of an output; every name must be bound."""
-        return Shape(size for term in dims.terms for size in self.evaluate(term))
+    `...` of an output is left out: it stands for nothing unless exactly one input has it.
+    """
+    given = list(inputs)
+    bound = {name for dims in given for name in names_bound(dims)}
+    used = {name for dims in given for name in expression_names(dims)}
+    used |= {name for dims in outputs for name in names_needed(dims)}
+    return min(used - bound - {ELLIPSIS}, default=None)
 
 
 def evaluate_expression(text: str, sizes: Mapping[str, tuple[int, ...]]) -> int:
-    """The value of a sum or product of names, read from its syntax tree."""
+    """The value of a sum or product of names, read from its syntax tree.
+
+    Raises: `KeyError` with a name that has no size, `ShapeError` for a division by zero.
+    """
 
     def value(node: ast.expr) -> int:
         match node:
@@ -174,99 +176,7 @@ def evaluate_expression(text: str, sizes: Mapping[str, tuple[int, ...]]) -> int:
             case _:
                 raise SignatureError(f"expression {text!r} cannot be evaluated.")
 
-    return value(ast.parse(text, mode="eval").body)
-
-
-Operand = tuple[str, Dims, tuple[int, ...]]
-"""Path, declared dimensions and actual shape of one tensor."""
-
-
-def bind(operands: Iterable[Operand]) -> Binding:
-    """Binds all names of one scope; `ShapeError` naming operand, name and both sizes.
-
-    Exact names bind first, then broadcastable ones; one that is 1 everywhere binds 1.
-    Expressions bind nothing and are checked last.
-    """
-    binding = Binding()
-    pairs = [(path, dims, shape, list(_split(path, dims, shape))) for path, dims, shape in operands]
-    for wanted in (_is_exact, _is_broadcast, _is_derived):
-        for path, dims, shape, terms in pairs:
-            for term, sizes in terms:
-                if wanted(term):
-                    _bind_term(binding, term, sizes, (path, dims, shape))
-    return binding
-
-
-def _is_exact(term: Term) -> bool:
-    return term.kind in ("name", "variadic", "literal", "ellipsis") and not term.broadcasts
-
-
-def _is_broadcast(term: Term) -> bool:
-    return term.broadcasts
-
-
-def _is_derived(term: Term) -> bool:
-    return term.kind == "expression"
-
-
-def _split(
-    path: str, dims: Dims, shape: tuple[int, ...]
-) -> Iterator[tuple[Term, tuple[int, ...]]]:
-    pairs = dims.split(shape)
-    if pairs is None:
-        fixed = sum(not term.spans_many for term in dims.terms)
-        at_least = "at least " if fixed < len(dims.terms) else ""
-        raise ShapeError(
-            f"`{path}` is declared `{dims.text}`, which has {at_least}{fixed} dimensions; "
-            f"got shape {list(shape)} with {len(shape)}."
-        )
-    return pairs
-
-
-def _bind_term(binding: Binding, term: Term, sizes: tuple[int, ...], operand: Operand) -> None:
-    if term.kind == "ellipsis":
-        binding.sizes[ELLIPSIS] = sizes  # meaningful only where one input has it
-        return
-    if term.kind in ("literal", "expression"):
-        expected = binding.evaluate(term)
-        if sizes != expected:
-            _refuse(operand, term, sizes, expected, "declared")
-        return
-    known = binding.sizes.get(term.text)
-    if known is None:
-        binding.sizes[term.text], binding.origins[term.text] = sizes, operand[0]
-        if not term.broadcasts:
-            binding.exact.add(term.text)
-    elif term.broadcasts:
-        _broadcast_term(binding, term, sizes, operand)
-    elif sizes != known:
-        _refuse(operand, term, sizes, known, f"in `{binding.origins[term.text]}`")
-
-
-def _broadcast_term(
-    binding: Binding, term: Term, sizes: tuple[int, ...], operand: Operand
-) -> None:
-    known = binding.sizes[term.text]
-    where = f"in `{binding.origins[term.text]}`"
     try:
-        merged = tuple(broadcast_shapes(known, sizes))
-    except ShapeError:
-        _refuse(operand, term, sizes, known, where)
-    if merged != known and term.text in binding.exact:
-        _refuse(operand, term, sizes, known, where)
-    if merged != known:
-        binding.sizes[term.text], binding.origins[term.text] = merged, operand[0]
-
-
-def _refuse(
-    operand: Operand, term: Term, found: tuple[int, ...], expected: tuple[int, ...], where: str
-) -> NoReturn:
-    path, dims, shape = operand
-    raise ShapeError(
-        f"`{path}` is declared `{dims.text}` and has shape {list(shape)}: `{term.text}` is "
-        f"{_sizes(expected)} {where} but {_sizes(found)} here."
-    )
-
-
-def _sizes(sizes: tuple[int, ...]) -> str:
-    return str(sizes[0]) if len(sizes) == 1 else str(list(sizes))
+        return value(_tree(text))
+    except ZeroDivisionError:
+        raise ShapeError(f"`{text}` divides by zero.") from None

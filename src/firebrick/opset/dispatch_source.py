@@ -3,27 +3,35 @@
 The text proves that a call is ordinary (every leaf is a dispatched tensor of the declared kind, all
 of one backend, on one device, dimensions seen before), looks the implementation up by backend,
 calls it with the backend's own tensors and wraps what comes back. Whatever is not ordinary goes
-to the linker, which knows the routing rules and makes the errors. Names that begin with `_f_` or `_p_`
-belong to the text; parameters keep theirs.
+to the linker, which knows the routing rules and makes the errors.
+
+Names that begin with `@` belong to the text; parameters keep theirs. See `traversal.py`.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from firebrick.core import DispatchTensor
-from firebrick.opset.dispatcher import Dispatcher
 from firebrick.opset.linkage import linker
-from firebrick.opset.nodes import Node, TensorNode
-from firebrick.opset.signature import Operation, Parameter
+from firebrick.opset.no_default import NoDefault
+from firebrick.opset.nodes import TensorNode, always_holds
 from firebrick.opset.traversal import (
     Source,
     UnusualValueError,
     collect_lines,
     convert_expression,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FunctionType
+
+    from firebrick.errors import MissingImplementationError
+    from firebrick.opset.dispatcher import Dispatcher
+    from firebrick.opset.nodes import Node
+    from firebrick.opset.signature import Operation, Parameter
 
 
 def compile_dispatch(dispatcher: Dispatcher) -> Callable[..., Any]:
@@ -35,36 +43,47 @@ def compile_dispatch(dispatcher: Dispatcher) -> Callable[..., Any]:
     def slow(*values: Any) -> Any:
         return linker().route(dispatcher, dict(zip(names, values, strict=True)))
 
-    source.names.update(
-        _f_tensor=DispatchTensor,
-        _f_slow=slow,
-        _f_entries=dispatcher.entries,
-        _f_plain=dispatcher.plain_entries,
-        _f_seen=dispatcher.seen,
-        _f_check=dispatcher.check,
-        _f_finish=dispatcher.finish,
-        _f_diagnose=dispatcher.diagnose,
-        _f_unusual=UnusualValueError,
-        _f_primitive=_primitive,
+    def missing(reason: NoDefault, backend: Any) -> MissingImplementationError:
+        return linker().missing(operation, backend, reason)
+
+    source.define(
+        tensor=DispatchTensor,
+        slow=slow,
+        missing=missing,
+        no_default=NoDefault,
+        error=Exception,
+        entries=dispatcher.entries,
+        plain=dispatcher.plain_entries,
+        seen=dispatcher.seen,
+        check=dispatcher.check,
+        finish=dispatcher.finish,
+        diagnose=dispatcher.diagnose,
+        unusual=UnusualValueError,
+        f=_primitive,
     )
     head = "async def" if operation.is_async else "def"
-    source.add(0, f"{head} {operation.name}({parameters_text(operation, source)}):")
-    leave = f"return {'await ' if operation.is_async else ''}_f_slow({', '.join(names)})"
+    source.add(0, f"{head} @run({parameters_text(operation, source)}):")
+    leave = f"return {'await ' if operation.is_async else ''}@slow({', '.join(names)})"
     if not operation.tensor_parameters:
         source.add(1, leave)
     elif operation.takes_only_bare_tensors:
         _bare(operation, source, leave)
     else:
         _structured(operation, source, leave)
-    function = source.compile(operation.name, f"dispatch of {operation.label}")
-    function.__doc__ = operation.function.__doc__
+    function: FunctionType = source.compile("@run", f"dispatch of {operation.label}")
+    function.__code__ = function.__code__.replace(
+        co_name=operation.name, co_qualname=operation.label
+    )
+    function.__name__ = operation.name
     function.__qualname__ = operation.label
     function.__module__ = operation.owner.__module__
+    function.__doc__ = operation.function.__doc__
     return function
 
 
 def parameters_text(operation: Operation, source: Source) -> str:
     """The parameter list of the declaration, defaults as constants of the text."""
+    source.avoid(parameter.name for parameter in operation.parameters)
     parts: list[str] = []
     seen_star = False
     for index, parameter in enumerate(operation.parameters):
@@ -81,80 +100,78 @@ def parameters_text(operation: Operation, source: Source) -> str:
 def _with_default(parameter: Parameter, source: Source) -> str:
     if parameter.default is inspect.Parameter.empty:
         return parameter.name
-    name = f"_f_default_{parameter.name}"
-    source.names[name] = parameter.default
-    return f"{parameter.name}={name}"
+    name = f"default_{parameter.name}"
+    source.define(**{name: parameter.default})
+    return f"{parameter.name}=@{name}"
 
 
 def _bare(operation: Operation, source: Source, leave: str) -> None:
     """Every tensor input is one tensor: checks and unwrapping stand in line."""
     first, *others = operation.tensor_parameters
-    source.add(1, f"if type({first.name}) is not _f_tensor or {_other_kind(first)}:")
+    source.add(1, f"if {_is_other(first)}:")
     source.add(2, leave)
-    source.add(1, f"_f_backend = {first.name}.backend")
+    source.add(1, f"@backend = {first.name}.backend")
     for other in others:
-        wrong = f"type({other.name}) is not _f_tensor or {_other_kind(other)}"
-        source.add(1, f"if {wrong} or {other.name}.backend is not _f_backend:")
+        source.add(1, f"if {_is_other(other)} or {other.name}.backend is not @backend:")
         source.add(2, leave)
-    table = "_f_entries" if operation.always_has_float else "_f_plain"
-    _find_entry(source, table, leave)
+    _find_entry(source, "@entries" if operation.always_has_float else "@plain", leave)
     tensors = [parameter.name for parameter in operation.tensor_parameters]
     for name in tensors:
-        source.add(1, f"_p_{name} = {name}.primitive")
+        source.add(1, f"@p_{name} = {name}.primitive")
     if others:
-        place = "_f_backend.device_of"
-        differs = " or ".join(f"{place}(_p_{o.name}) != _f_place" for o in others)
-        source.add(1, "if _f_many:")
-        source.add(2, f"_f_place = {place}(_p_{first.name})")
+        place = "@backend.device_of"
+        differs = " or ".join(f"{place}(@p_{other.name}) != @place" for other in others)
+        source.add(1, "if @many:")
+        source.add(2, f"@place = {place}(@p_{first.name})")
         source.add(2, f"if {differs}:")
         source.add(3, leave)
     if operation.has_dims:
-        key = ", ".join(f"_p_{n}.shape, _p_{n}.dtype" for n in tensors)
+        key = ", ".join(f"@p_{name}.shape, @p_{name}.dtype" for name in tensors)
         _check_dims(operation, source, f"({key})")
-    values = {name: f"_p_{name}" for name in tensors}
+    values = {name: f"@p_{name}" for name in tensors}
     _call(operation, source, lambda parameter: values.get(parameter.name, parameter.name))
 
 
-def _other_kind(parameter: Parameter) -> str:
-    node: Any = parameter.node
-    return f"{parameter.name}.kind != {node.kind!r}"
+def _is_other(parameter: Parameter) -> str:
+    """The condition that a value is not the bare tensor that a parameter declares."""
+    kind = cast("TensorNode", parameter.node).kind  # `_bare` is for bare tensors only
+    return f"@type({parameter.name}) is not @tensor or {parameter.name}.kind != {kind!r}"
 
 
 def _find_entry(source: Source, table: str, leave: str) -> None:
-    source.add(1, f"_f_entry = {table}.get(_f_backend)")
-    source.add(1, "if _f_entry is None:")
+    source.add(1, f"@entry = {table}.get(@backend)")
+    source.add(1, "if @entry is None:")
     source.add(2, leave)
-    source.add(1, "_f_call, _f_native, _f_tag, _f_kinds, _f_many = _f_entry")
+    source.add(1, "@call, @native, @tag, @kinds, @many = @entry")
 
 
 def _structured(operation: Operation, source: Source, leave: str) -> None:
     """Structs, unions and containers: leaves are collected, then converted."""
-    source.names["tensor_type"] = DispatchTensor
-    source.add(1, "leaves = []")
-    source.add(1, "marks = []")
+    source.add(1, "@leaves = []")
+    source.add(1, "@marks = []")
     source.add(1, "try:")
     for parameter in operation.tensor_parameters:
         collect_lines(parameter.node, parameter.name, source, 2)
-    source.add(1, "except _f_unusual:")
+    source.add(1, "except @unusual:")
     source.add(2, leave)
-    source.add(1, "if not leaves:")
+    source.add(1, "if not @leaves:")
     source.add(2, leave)
-    source.add(1, "_f_backend = leaves[0].backend")
-    source.add(1, "for _f_leaf in leaves:")
-    source.add(2, "if _f_leaf.backend is not _f_backend:")
+    source.add(1, "@backend = @leaves[0].backend")
+    source.add(1, "for @leaf in @leaves:")
+    source.add(2, "if @leaf.backend is not @backend:")
     source.add(3, leave)
-    table = "_f_entries" if operation.always_has_float else "_f_plain"
+    table = "@entries" if operation.always_has_float else "@plain"
     if operation.may_have_float and not operation.always_has_float:
-        is_float = "any([_f_leaf.kind == 'float' for _f_leaf in leaves])"
-        source.add(1, f"_f_table = _f_entries if {is_float} else _f_plain")
-        table = "_f_table"
+        is_float = "@any([@leaf.kind == 'float' for @leaf in @leaves])"
+        source.add(1, f"@table = @entries if {is_float} else @plain")
+        table = "@table"
     _find_entry(source, table, leave)
-    source.add(1, "if _f_many and len({_f_backend.device_of(x.primitive) for x in leaves}) > 1:")
+    places = "{@backend.device_of(@leaf.primitive) for @leaf in @leaves}"
+    source.add(1, f"if @many and @len({places}) > 1:")
     source.add(2, leave)
     if operation.has_dims:
-        leaf_key = "(x.primitive.shape, x.primitive.dtype) for x in leaves"
-        _check_dims(operation, source, f"(*marks, *[{leaf_key}])")
-    source.names["f"] = _primitive
+        leaf_key = "(@leaf.primitive.shape, @leaf.primitive.dtype) for @leaf in @leaves"
+        _check_dims(operation, source, f"(*@marks, *[{leaf_key}])")
 
     def unwrapped(parameter: Parameter) -> str:
         return convert_expression(parameter.node, parameter.name, source)
@@ -168,33 +185,41 @@ def _primitive(value: Any, node: Node) -> Any:
 
 def _check_dims(operation: Operation, source: Source, key: str) -> None:
     names = ", ".join(parameter.name for parameter in operation.parameters)
-    source.add(1, f"_f_key = {key}")
-    source.add(1, "_f_expected = _f_seen.get(_f_key)")
-    source.add(1, "if _f_expected is None:")
-    source.add(2, f"_f_expected = _f_check(_f_key, ({names},))")
+    source.add(1, f"@key = {key}")
+    source.add(1, "@expected = @seen.get(@key)")
+    source.add(1, "if @expected is None:")
+    source.add(2, f"@expected = @check(@key, ({names},))")
 
 
 def _call(operation: Operation, source: Source, value: Callable[[Parameter], str]) -> None:
     arguments = ", ".join(
         f"{p.name}={value(p)}" if p.keyword_only else value(p) for p in operation.parameters
     )
-    call = f"_f_out = {'await ' if operation.is_async else ''}_f_call({arguments})"
+    source.add(1, "try:")
+    source.add(2, f"@out = {'await ' if operation.is_async else ''}@call({arguments})")
+    source.add(1, "except @no_default as @reason:")
+    source.add(2, "raise @missing(@reason, @backend) from @reason")
     if operation.is_builtin:
         names = ", ".join(parameter.name for parameter in operation.parameters)
-        source.add(1, "try:")
-        source.add(2, call)
-        source.add(1, "except Exception as _f_error:")
-        source.add(2, f"_f_diagnose(_f_error, ({names},))")
+        source.add(1, "except @error as @reason:")
+        source.add(2, f"@diagnose(@reason, ({names},))")
         source.add(2, "raise")
-    else:
-        source.add(1, call)
     node = operation.returns
-    expected = ", _f_expected" if operation.has_dims else ""
     if isinstance(node, TensorNode):
-        right = f"type(_f_out) is _f_native and _f_kinds.get(_f_tag(_f_out)) == {node.kind!r}"
-        if operation.has_dims:
-            same = "_f_out.shape == _f_expected[0] and _f_out.dtype == _f_expected[1]"
-            right += f" and (_f_expected[0] is None or ({same}))"
-        source.add(1, f"if {right}:")
-        source.add(2, f"return _f_tensor(_f_out, {node.kind!r}, _f_backend)")
-    source.add(1, f"return _f_finish(_f_backend, _f_out{expected})")
+        right = f"@type(@out) is @native and @kinds.get(@tag(@out)) == {node.kind!r}"
+        source.add(1, f"if {right}{_is_promised(operation, node)}:")
+        source.add(2, f"return @tensor(@out, {node.kind!r}, @backend)")
+    expected = ", @expected" if operation.has_dims else ""
+    source.add(1, f"return @finish(@backend, @out{expected})")
+
+
+def _is_promised(operation: Operation, node: TensorNode) -> str:
+    """The condition that a tensor output is what annotated dimensions promise."""
+    if node.dims is None:
+        return ""
+    promised = "@out.shape == @expected[0]"
+    if operation.promises_dtype:
+        dtype = "@out.dtype == @expected[1]"
+        is_certain = any(always_holds(p.node, node.kind) for p in operation.tensor_parameters)
+        promised += f" and {dtype}" if is_certain else f" and (@expected[1] is None or {dtype})"
+    return f" and (@expected[0] is None or ({promised}))"

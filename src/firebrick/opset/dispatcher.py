@@ -7,16 +7,24 @@ signatures of dimensions, outputs that are more than one tensor, and everything 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from firebrick.core import DispatchTensor, TensorSpec
-from firebrick.errors import FirebrickError, KindError, MetadataMismatchError, TensorError
-from firebrick.opset.implementation import Implementations
-from firebrick.opset.metadata import bind_inputs, output_specs, outputs_bound
-from firebrick.opset.nodes import Node, TensorNode, TupleNode, UnionNode
-from firebrick.opset.signature import Operation
-from firebrick.opset.traversal import Leaf, Misfit, UnusualValueError, compile_convert, leaves
+from firebrick.errors import FirebrickError, KindError, TensorError
+from firebrick.opset.leaves import Misfit, describe_node, describe_value, leaves
+from firebrick.opset.nodes import TensorNode, option_of_kind, takes_plain
+from firebrick.opset.promises import NOTHING, Expected, check_promises, expect, has_promises
+from firebrick.opset.specs import output_specs
+from firebrick.opset.traversal import UnusualValueError, compile_convert
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from firebrick.core import Kind
+    from firebrick.opset.backend_root import BackendRoot
+    from firebrick.opset.nodes import Node
+    from firebrick.opset.registrations import Implementations
+    from firebrick.opset.signature import Operation
 
 MAX_SIGNATURES = 1024
 """Checked signatures kept per operation; beyond, the cache starts anew."""
@@ -28,19 +36,8 @@ class Entry(NamedTuple):
     call: Callable[..., Any]
     native: type
     tag: Callable[[Any], Any]
-    kinds: Any
+    kinds: Mapping[Any, Kind]
     many_devices: bool
-
-
-class Expected(NamedTuple):
-    """What annotated dimensions promise of the outputs, by path; empty where they say nothing."""
-
-    shape: tuple[int, ...] | None = None
-    dtype: Any = None
-    others: tuple[tuple[str, tuple[int, ...], Any], ...] = ()
-
-
-NOTHING = Expected()
 
 
 class Dispatcher:
@@ -48,13 +45,17 @@ class Dispatcher:
 
     def __init__(self, operation: Operation, implementations: Implementations) -> None:
         self.operation = operation
-        self.entries: dict[Any, Entry] = {}
-        self.plain_entries: dict[Any, Entry] = {}
+        self.entries: dict[BackendRoot, Entry] = {}
+        """By backend, for calls with a float among the inputs."""
+        self.plain_entries: dict[BackendRoot, Entry] = {}
+        """By backend, for calls without a float."""
         self.seen: dict[Any, Expected] = {}
+        """What dimensions promise, by signature of shapes, dtypes and structure."""
         self._lock = threading.Lock()
         self._implementations = implementations
         self._unwraps = tuple(compile_convert(p.node, p.name) for p in operation.parameters)
         self._wrap = compile_convert(operation.returns, operation.label)
+        self._has_promises = has_promises(operation)
         implementations.on_change(self._forget)
 
     def _forget(self) -> None:
@@ -63,13 +64,13 @@ class Dispatcher:
             self.plain_entries.clear()
 
     def entry(
-        self, backend: Any, resolve: Callable[[], Callable[..., Any]], *, float_input: bool
+        self, backend: BackendRoot, resolve: Callable[[], Callable[..., Any]], *, float_input: bool
     ) -> Entry:
         """The cached entry of a backend, made by `resolve` at first use."""
         table = self.entries if float_input else self.plain_entries
-        found = table.get(backend)
-        if found is not None:
-            return found
+        known = table.get(backend)
+        if known is not None:
+            return known
         generation = self._implementations.generation
         made = Entry(
             resolve(), backend.native, backend.tag, backend.kinds, backend.has_many_devices
@@ -79,7 +80,11 @@ class Dispatcher:
                 table[backend] = made
         return made
 
-    def check(self, key: Any, arguments: tuple[Any, ...]) -> Expected:
+    def expect(self, arguments: Sequence[Any]) -> Expected:
+        """What dimensions promise; `ShapeError` for inputs that do not fit them."""
+        return expect(self.operation, arguments) if self.operation.has_dims else NOTHING
+
+    def check(self, key: Any, arguments: Sequence[Any]) -> Expected:
         """Checks dimensions of a signature not seen before and remembers what they promise."""
         expected = self.expect(arguments)
         with self._lock:
@@ -88,51 +93,14 @@ class Dispatcher:
             self.seen[key] = expected
         return expected
 
-    def expect(self, arguments: tuple[Any, ...]) -> Expected:
-        """Binds the dimensions of one call; `ShapeError` with the operation's name in front."""
-        operation = self.operation
-        found = self._tensors(arguments)
-        try:
-            binding = bind_inputs(operation, found)
-        except TensorError as fact:
-            raise type(fact)(f"`{operation.label}`: {fact}") from None
-        described = operation.form is None or operation.form.name in ("dims", "default")
-        if not described or not outputs_bound(operation):
-            return NOTHING
-        dtypes: dict[str, Any] = {}
-        for leaf in found:
-            dtypes.setdefault(leaf.value.kind, leaf.value.primitive.dtype)
-
-        def promises(node: Node, path: str) -> list[tuple[str, tuple[int, ...], Any]]:
-            if isinstance(node, TensorNode) and node.dims is not None:
-                return [(path, tuple(binding.shape(node.dims)), dtypes[node.kind])]
-            items = node.items if isinstance(node, TupleNode) else ()
-            return [p for i, item in enumerate(items) for p in promises(item, f"{path}.{i}")]
-
-        promised = promises(operation.returns, "out")
-        if isinstance(operation.returns, TensorNode):
-            return Expected(promised[0][1], promised[0][2])
-        return Expected(others=tuple(promised))
-
-    def _tensors(self, arguments: tuple[Any, ...]) -> list[Leaf]:
-        return [
-            place
-            for parameter, value in zip(self.operation.parameters, arguments, strict=True)
-            for place in leaves(value, parameter.node, parameter.name)
-            if isinstance(place, Leaf) and isinstance(place.value, DispatchTensor)
-        ]
-
-    def convert_argument(
-        self, index: int, value: Any, replace: Callable[[Any, Node], Any]
-    ) -> Any:
+    def convert_argument(self, index: int, value: Any, replace: Callable[[Any, Node], Any]) -> Any:
         """One argument with its tensors replaced."""
         return self._unwraps[index](value, replace)
 
-    def diagnose(self, error: Exception, arguments: tuple[Any, ...]) -> None:
+    def diagnose(self, error: Exception, arguments: Sequence[Any]) -> None:
         """Raises what the metadata of a built-in operation finds wrong with a failed call."""
-        if isinstance(error, FirebrickError) or self.operation.form is None:
-            return
-        if self.operation.form.name not in ("fields", "meta"):
+        form = self.operation.form
+        if isinstance(error, FirebrickError) or form is None or form.name not in ("fields", "meta"):
             return
         names = [parameter.name for parameter in self.operation.parameters]
         specs = [unwrap(a, _spec_of) for unwrap, a in zip(self._unwraps, arguments, strict=True)]
@@ -141,16 +109,16 @@ class Dispatcher:
         except TensorError as fact:
             raise type(fact)(f"`{self.operation.name}`: {fact}") from error
 
-    def run(self, entry: Entry, backend: Any, arguments: tuple[Any, ...]) -> Any:
+    def run(self, entry: Entry, backend: BackendRoot, arguments: Sequence[Any]) -> Any:
         """The course of a call, interpreted: for calls that routing had to prepare."""
         parameters = self.operation.parameters
-        expected = self.expect(arguments) if self.operation.has_dims else NOTHING
+        expected = self.expect(arguments)
         raw = [unwrap(a, _primitive_of) for unwrap, a in zip(self._unwraps, arguments, strict=True)]
         pairs = list(zip(parameters, raw, strict=True))
         positional = [value for parameter, value in pairs if not parameter.keyword_only]
         keywords = {parameter.name: value for parameter, value in pairs if parameter.keyword_only}
         if self.operation.is_async:
-            return self._run_async(entry, backend, positional, keywords)
+            return self._run_async(entry.call(*positional, **keywords), backend, expected)
         try:
             out = entry.call(*positional, **keywords)
         except Exception as error:
@@ -159,79 +127,66 @@ class Dispatcher:
             raise
         return self.finish(backend, out, expected)
 
-    async def _run_async(
-        self, entry: Entry, backend: Any, positional: list[Any], keywords: dict[str, Any]
-    ) -> Any:
-        return self.finish(backend, await entry.call(*positional, **keywords), NOTHING)
+    async def _run_async(self, running: Any, backend: BackendRoot, expected: Expected) -> Any:
+        return self.finish(backend, await running, expected)
 
-    def finish(self, backend: Any, out: Any, expected: Expected = NOTHING) -> Any:
+    def finish(self, backend: BackendRoot, out: Any, expected: Expected = NOTHING) -> Any:
         """Wraps outputs of any structure.
 
         Raises: `KindError` for another kind or structure than declared, `MetadataMismatchError`
         for other dimensions than annotated.
         """
+        native, tag, kinds = backend.native, backend.tag, backend.kinds
 
         def wrap(value: Any, node: Node) -> Any:
-            adopted = backend.adopt(value)
-            kind = kind_or_none(backend, adopted)
-            if kind is not None and kind in _kinds(node):
-                return DispatchTensor(adopted, kind, backend)
-            if isinstance(node, UnionNode) and kind is None:
-                return value
-            raise UnusualValueError
+            if type(node) is TensorNode and type(value) is native:
+                kind = node.kind
+                if kinds.get(tag(value)) == kind:
+                    return DispatchTensor(value, kind, backend)
+            return _wrap_unusual(backend, value, node)
 
         try:
             wrapped = self._wrap(out, wrap)
-        except (UnusualValueError, TypeError, AttributeError, LookupError, ValueError):
+        except UnusualValueError:
             self._refuse_output(backend, out)
-            raise
-        if expected is not NOTHING:
-            self._compare(backend, wrapped, expected)
+        if self._has_promises:
+            check_promises(self.operation, backend, wrapped, expected)
         return wrapped
 
-    def _refuse_output(self, backend: Any, out: Any) -> None:
-        start = f"`{self.operation.label}`: its implementation on `{backend}` returned "
+    def _refuse_output(self, backend: BackendRoot, out: Any) -> NoReturn:
+        """`KindError` that names the first part of an output that is not what is declared."""
+        path, declared, returned = "out", "something else", describe_value(out)
         for place in leaves(out, self.operation.returns, "out"):
             if isinstance(place, Misfit):
-                found = type(place.value).__name__
-                raise KindError(
-                    f"{start}{found} where `{place.path}` is declared {place.expected}."
-                )
+                path, declared, returned = place.path, place.expected, describe_value(place.value)
+                break
             adopted = backend.adopt(place.value)
             kind = kind_or_none(backend, adopted)
-            declared = _kinds(place.node)
-            if kind not in declared and not (isinstance(place.node, UnionNode) and kind is None):
-                found = f"a tensor of kind {kind}" if kind else f"a {type(adopted).__name__}"
-                raise KindError(
-                    f"{start}{found} where `{place.path}` is declared a tensor of kind "
-                    f"{' or '.join(declared)}."
-                )
-
-    def _compare(self, backend: Any, wrapped: Any, expected: Expected) -> None:
-        promised = {path: (shape, dtype) for path, shape, dtype in expected.others}
-        if expected.shape is not None:
-            promised["out"] = (expected.shape, expected.dtype)
-        for place in leaves(wrapped, self.operation.returns, "out"):
-            if not isinstance(place, Leaf) or place.path not in promised:
-                continue
-            shape, dtype = promised[place.path]
-            found = place.value.primitive
-            if tuple(found.shape) != shape or found.dtype != dtype:
-                raise MetadataMismatchError(
-                    f"`{self.operation.label}` declares `{place.path}` with shape {list(shape)} and "
-                    f"dtype {dtype} by its annotated dimensions, but its implementation on "
-                    f"`{backend}` returned shape {list(found.shape)} and dtype {found.dtype}."
-                )
+            if option_of_kind(place.node, kind) is None and (kind or not takes_plain(place.node)):
+                path, declared = place.path, describe_node(place.node)
+                returned = f"a tensor of kind {kind}" if kind else describe_value(adopted)
+                break
+        raise KindError(
+            f"`{self.operation.label}`: its implementation on `{backend}` returned {returned} "
+            f"where `{path}` is declared {declared}."
+        )
 
 
-def kind_or_none(backend: Any, value: Any) -> Any:
+def _wrap_unusual(backend: BackendRoot, value: Any, node: Node) -> Any:
+    """A scalar where an array is due, a leaf of a union; `UnusualValueError` for what is wrong."""
+    adopted = backend.adopt(value)
+    kind = kind_or_none(backend, adopted)
+    if kind is None:
+        if takes_plain(node):
+            return value
+    elif option_of_kind(node, kind) is not None:
+        return DispatchTensor(adopted, kind, backend)
+    raise UnusualValueError
+
+
+def kind_or_none(backend: BackendRoot, value: Any) -> Kind | None:
     """The kind of a backend's own tensor; None for anything else."""
     return backend.kinds.get(backend.tag(value)) if isinstance(value, backend.native) else None
-
-
-def _kinds(node: Node) -> list[str]:
-    options = node.options if isinstance(node, UnionNode) else (node,)
-    return [option.kind for option in options if isinstance(option, TensorNode)]
 
 
 def _primitive_of(value: Any, node: Node) -> Any:
@@ -239,6 +194,4 @@ def _primitive_of(value: Any, node: Node) -> Any:
 
 
 def _spec_of(value: Any, node: Node) -> Any:
-    if not isinstance(value, DispatchTensor):
-        return value
-    return TensorSpec(value.shape, value.dtype)
+    return TensorSpec(value.shape, value.dtype) if isinstance(value, DispatchTensor) else value

@@ -6,7 +6,7 @@ A decorated function stays wrapped in `Decorated` until its class is made, which
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 from firebrick.errors import FusionFormError, SignatureError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from firebrick.core import DType, Scalar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -115,9 +117,7 @@ def _form(given: dict[str, Any]) -> FusionForm:
             raise FusionFormError(f"`@fusion({field}=...)` takes {accepted}; got {value!r}.")
     if not isinstance(operation_id, str | None):
         raise FusionFormError(f"`@fusion(id=...)` takes a string; got {operation_id!r}.")
-    return FusionForm(
-        name, given.get("dtype"), given.get("shape"), given.get("meta"), operation_id
-    )
+    return FusionForm(name, given.get("dtype"), given.get("shape"), given.get("meta"), operation_id)
 
 
 def views(*inputs: str) -> Callable[[F], F]:
@@ -126,7 +126,9 @@ def views(*inputs: str) -> Callable[[F], F]:
     Raises: `SignatureError` when no input is named; unknown names are found with the class.
     """
     if not inputs or not all(isinstance(name, str) for name in cast("tuple[object, ...]", inputs)):
-        raise SignatureError(f"`@views` takes names of inputs, such as `@views('x')`; got {inputs}.")
+        raise SignatureError(
+            f"`@views` takes names of inputs, such as `@views('x')`; got {inputs}."
+        )
 
     def record(function: F) -> F:
         decorated = undecorated(function)

@@ -6,10 +6,13 @@ import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from firebrick.errors import GradientError, GradientRuleError
-from firebrick.opset.signature import Operation
+from firebrick.opset.paths import is_path, known_paths
+
+if TYPE_CHECKING:
+    from firebrick.opset.signature import Operation
 
 Grads: TypeAlias = Mapping[str, Any]
 Cost = Literal["compute", "memory"]
@@ -30,9 +33,7 @@ def gradient(rule: None, /) -> Any: ...
 def gradient(
     *, save: Sequence[str] = (), cost: Cost = "compute"
 ) -> Callable[[Callable[..., Grads]], Any]: ...
-def gradient(
-    rule: Any = ..., /, *, save: Sequence[str] = (), cost: Cost = "compute"
-) -> Any:
+def gradient(rule: Any = ..., /, *, save: Sequence[str] = (), cost: Cost = "compute") -> Any:
     """On a method of an `on=Autodiff` class: the backward pass of the operation of that name.
 
     The method takes `(self, saved, grad, need)`, with one `grad` per float output leaf in order
@@ -69,14 +70,16 @@ def check_rule(operation: Operation, rule: GradientRule) -> None:
     """`GradientRuleError` for saved names that do not exist, or a wrong number of gradients."""
     if rule.function is None:
         return
-    known = list(operation.paths())
+    nodes = {parameter.name: parameter.node for parameter in operation.parameters}
+    nodes["out"] = operation.returns
     for name in rule.save:
-        if name not in known and not _is_below(name, operation):
+        if not is_path(nodes, name):
+            known = list(known_paths(nodes))
             close = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean `{close[0]}`?" if close else ""
+            hint = f" Did you mean `{close[0]}`?" if close else ""
             raise GradientRuleError(
-                f"the gradient of `{operation.label}` saves `{name}`, which is no input or "
-                f"output{hint} Accepted are {', '.join(known)}."
+                f"the gradient of `{operation.label}` saves `{name}`, which is no input or output; "
+                f"accepted are {', '.join(known)}.{hint}"
             )
     outputs = operation.float_outputs
     if outputs is None:
@@ -89,13 +92,6 @@ def check_rule(operation: Operation, rule: GradientRule) -> None:
             f"the gradient of `{operation.label}` takes one gradient per float output: "
             f"`({wanted})`; got `{inspect.signature(rule.function)}`."
         ) from None
-
-
-def _is_below(name: str, operation: Operation) -> bool:
-    """Whether a name addresses an item of a list or dict, whose length only calls know."""
-    head = name.partition(".")[0]
-    open_ended = {p.name for p in operation.tensor_parameters if not p.is_bare_tensor} | {"out"}
-    return "." in name and head in open_ended and operation.float_outputs is None
 
 
 def _gradient_name(path: str) -> str:

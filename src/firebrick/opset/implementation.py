@@ -1,104 +1,29 @@
-"""Implementations of op sets: checked against the declaration, registered by backend class."""
+"""Implementations of op sets, checked against the declaration when their class is defined."""
 
 from __future__ import annotations
 
 import difflib
 import inspect
-import sys
-import threading
-from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from firebrick.errors import (
-    DuplicateImplementationError,
-    GradientRuleError,
-    ImplementationError,
-    SelectorError,
-)
-from firebrick.opset.annotations import Namespace, Unresolved, resolve
+from firebrick.errors import GradientRuleError, ImplementationError, SelectorError
+from firebrick.opset.forms import Decorated
 from firebrick.opset.gradient import GradientRule, check_rule
-from firebrick.opset.nodes import PlainNode, holds_tensors
-from firebrick.opset.signature import Operation, Parameter, describe
+from firebrick.opset.namespaces import Namespace, Unresolved, resolve
+from firebrick.opset.nodes import holds_tensors
+from firebrick.opset.signature import describe
+from firebrick.opset.widening import is_wider
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from firebrick.opset.selectors import Selector
-
-Origin = tuple[str, str, int]
-
-
-class Implementations:
-    """The implementations of one op set by backend class; replaced whole, never half."""
-
-    def __init__(self) -> None:
-        self._by_selector: dict[Selector, type[Any]] = {}
-        self._origins: dict[Selector, Origin] = {}
-        self._lock = threading.RLock()
-        self._listeners: list[Callable[[], None]] = []
-        self.replaceable: set[type[Any]] = set()
-        self.generation = 0
-
-    def on_change(self, listener: Callable[[], None]) -> None:
-        """Calls `listener` after every registration, so that caches can be emptied."""
-        with self._lock:
-            self._listeners.append(listener)
-
-    def register(
-        self, declaration: type[Any], cls: type[Any], selector: Selector, line: int
-    ) -> None:
-        """Adds an implementation; the same definition run again replaces the first.
-
-        `DuplicateImplementationError` names the one that is there.
-        """
-        _check_listed(declaration, cls, selector)
-        origin = (cls.__module__, cls.__qualname__, line)
-        with self._lock:
-            known = self._by_selector.get(selector)
-            if known is not None and not self._may_replace(known, self._origins[selector], origin):
-                module, name, first = self._origins[selector]
-                raise DuplicateImplementationError(
-                    f"`{cls.__name__}` implements `{declaration.__name__}` on "
-                    f"`{selector.__name__}`, which `{name}` (module {module}, line {first}) does "
-                    "already; keep one of them."
-                )
-            self._by_selector[selector] = cls
-            self._origins[selector] = origin
-            self.generation += 1
-            listeners = list(self._listeners)
-        for listener in listeners:
-            listener()
-
-    def _may_replace(self, known: type[Any], old: Origin, new: Origin) -> bool:
-        if known in self.replaceable:
-            return True
-        return old[:2] == new[:2] and (old[2] == new[2] or new[0] == "__main__")
-
-    def find(self, backend_class: type) -> type[Any] | None:
-        """The implementation that serves a backend: its exact class first, then its bases."""
-        for base in backend_class.__mro__:
-            found = self._by_selector.get(base)
-            if found is not None:
-                return found
-        return None
-
-    def line_of(self, cls: type[Any]) -> int | None:
-        """The line where an implementation's class statement begins."""
-        for selector, known in self._by_selector.items():
-            if known is cls:
-                return self._origins[selector][2]
-        return None
+    from firebrick.opset.signature import Declaration, Operation, Parameter
 
 
-def first_line() -> int:
-    """The line of the class statement being executed, in the frame outside the mechanism."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
-        "firebrick.opset"
-    ):
-        frame = frame.f_back
-    return frame.f_lineno
-
-
-def _check_listed(declaration: type[Any], cls: type[Any], selector: Selector) -> None:
+def check_listed(declaration: Declaration, cls: type[Any], selector: Selector) -> None:
+    """`ImplementationError` for a backend that is not listed, `SelectorError` if none is."""
     listed = declaration.__selectors__
     if declaration.__builtin__:
         return
@@ -114,60 +39,108 @@ def _check_listed(declaration: type[Any], cls: type[Any], selector: Selector) ->
         )
 
 
-def own_members(declaration: type[Any], cls: type[Any]) -> Iterator[tuple[str, Any]]:
+def own_members(declaration: Declaration, cls: type[Any]) -> Iterator[tuple[str, Any]]:
     """Public members that an implementation and its mixins define, above the declaration."""
     seen: set[str] = set()
-    for base in cls.__mro__:
-        if base is declaration:
-            return
+    for base in cls.__mro__[: _bases(cls).index(declaration)]:
         for name, value in vars(base).items():
             if not name.startswith("_") and name not in seen:
                 seen.add(name)
                 yield name, value
 
 
-def own_member(declaration: type[Any], cls: type[Any], name: str) -> Any:
+def _bases(cls: type[Any]) -> list[object]:
+    """The class and its bases, the declaration among them."""
+    return list(cls.__mro__)
+
+
+def own_member(declaration: Declaration, cls: type[Any], name: str) -> Any:
     """What an implementation defines for one operation, or None."""
     return next((value for own, value in own_members(declaration, cls) if own == name), None)
 
 
 def check_implementation(
-    declaration: type[Any], cls: type[Any], selector: Selector, namespace: Namespace
+    declaration: Declaration, cls: type[Any], selector: Selector, namespace: Namespace
 ) -> None:
     """Compares names, parameters and types; `ImplementationError` naming both sides."""
     operations = declaration.__operations__
     for name, value in own_members(declaration, cls):
-        rule = isinstance(value, GradientRule)
-        if not rule and not inspect.isfunction(value):
+        label = f"`{cls.__name__}.{name}`"
+        if isinstance(value, type) or not (callable(value) or _is_method(value)):
             continue
-        operation = operations.get(name)
-        if operation is None:
-            close = difflib.get_close_matches(name, operations, n=1)
-            hint = f"; did you mean `{close[0]}`?" if close else ""
-            error = GradientRuleError if rule else ImplementationError
-            raise error(
-                f"`{cls.__name__}.{name}` is no operation of `{declaration.__name__}`{hint} "
-                f"Operations are {', '.join(operations)}; helpers start with an underscore."
-            )
-        if rule and selector.role != "autodiff":
+        if isinstance(value, GradientRule) and selector.role != "autodiff":
             raise GradientRuleError(
-                f"`{cls.__name__}.{name}` is a gradient rule, but `on={selector.__name__}` does not "
+                f"{label} is a gradient rule, but `on={selector.__name__}` does not "
                 "differentiate; put it into an `on=Autodiff` class."
             )
+        if isinstance(value, Decorated):
+            raise ImplementationError(
+                f"{label} has `@fusion(...)` or `@views(...)`, which belong to the declaration "
+                f"`{declaration.__name__}.{name}`."
+            )
+        operation = operations.get(name)
+        if operation is None:
+            raise _unknown(declaration, label, name, value)
         if declaration.__builtin__:
             continue  # tests check the built-in ones, so that importing them stays cheap
         if isinstance(value, GradientRule):
             check_rule(operation, value)
         else:
-            _check_method(operation, cls, value, namespace)
+            _check_method(operation, label, value, namespace)
+    if not declaration.__builtin__:
+        _check_order(declaration, cls)
 
 
-def _check_method(
-    operation: Operation, cls: type[Any], function: Any, namespace: Namespace
-) -> None:
-    theirs = {p.name: p for p in list(inspect.signature(function).parameters.values())[1:]}
-    declared = {parameter.name: parameter for parameter in operation.parameters}
-    label = f"`{cls.__name__}.{operation.name}`"
+def _is_method(value: object) -> bool:
+    return isinstance(value, staticmethod | classmethod | GradientRule | Decorated)
+
+
+def _unknown(declaration: Declaration, label: str, name: str, value: object) -> Exception:
+    operations = declaration.__operations__
+    close = difflib.get_close_matches(name, operations, n=1)
+    hint = f" Did you mean `{close[0]}`?" if close else ""
+    error = GradientRuleError if isinstance(value, GradientRule) else ImplementationError
+    return error(
+        f"{label} is no operation of `{declaration.__name__}`; operations are "
+        f"{', '.join(operations)}, helpers start with an underscore.{hint}"
+    )
+
+
+def _check_order(declaration: Declaration, cls: type[Any]) -> None:
+    """A mixin after the op set would be hidden by the declaration's own bodies."""
+    position = _bases(cls).index(declaration)
+    for base in cls.__mro__[position + 1 :]:
+        hidden = [name for name in declaration.__operations__ if name in vars(base)]
+        if hidden:
+            raise ImplementationError(
+                f"`{cls.__name__}` names `{base.__name__}` after `{declaration.__name__}`, whose "
+                f"own `{hidden[0]}` hides that of `{base.__name__}`; name the mixin first."
+            )
+
+
+def _check_method(operation: Operation, label: str, value: Any, namespace: Namespace) -> None:
+    function: Any = getattr(value, "__func__", value)  # of a static method or class method
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return  # a builtin, which says nothing of its parameters
+    bound = isinstance(value, FunctionType | classmethod)
+    theirs = {parameter.name: parameter for parameter in parameters[1 if bound else 0 :]}
+    _check_names(operation, label, theirs)
+    _check_positions(operation, label, theirs)
+    if inspect.iscoroutinefunction(function) != operation.is_async:
+        raise ImplementationError(
+            f"{label} and `{operation.label}` must both be `async def`, or both not."
+        )
+    here: dict[str, Any] = getattr(inspect.unwrap(function), "__globals__", {})
+    own = Namespace(here, namespace.locals)
+    for parameter in operation.parameters:
+        where = f"{label}: parameter `{parameter.name}`"
+        _check_type(parameter, theirs[parameter.name].annotation, where, own)
+
+
+def _check_names(operation: Operation, label: str, theirs: Mapping[str, inspect.Parameter]) -> None:
+    declared = [parameter.name for parameter in operation.parameters]
     missing = [name for name in declared if name not in theirs]
     extra = [name for name, p in theirs.items() if name not in declared and p.default is p.empty]
     if missing or extra:
@@ -178,39 +151,37 @@ def _check_method(
             f"{label} {problem}; `{operation.label}` is declared as "
             f"({', '.join(declared)}), the implementation takes ({', '.join(theirs)})."
         )
-    if [name for name in theirs if name in declared] != list(declared):
+
+
+def _check_positions(
+    operation: Operation, label: str, theirs: Mapping[str, inspect.Parameter]
+) -> None:
+    """What dispatch passes by position can be taken by position and in that order, and so on."""
+    for parameter in operation.parameters:
+        found = theirs[parameter.name].kind
+        refused = found.POSITIONAL_ONLY if parameter.keyword_only else found.KEYWORD_ONLY
+        if found is refused:
+            ways = ("keyword", "position") if parameter.keyword_only else ("position", "keyword")
+            raise ImplementationError(
+                f"{label} takes `{parameter.name}` by {ways[1]} only, and `{operation.label}` "
+                f"passes it by {ways[0]}."
+            )
+    declared = [parameter.name for parameter in operation.parameters]
+    positional = [p.name for p in operation.parameters if not p.keyword_only]
+    if list(theirs)[: len(positional)] != positional:
         raise ImplementationError(
             f"{label} takes ({', '.join(theirs)}) in another order than `{operation.label}`, which "
             f"is declared as ({', '.join(declared)})."
         )
-    if inspect.iscoroutinefunction(function) != operation.is_async:
-        raise ImplementationError(
-            f"{label} and `{operation.label}` must both be `async def`, or both not."
-        )
-    for name, parameter in declared.items():
-        _check_type(parameter, theirs[name].annotation, f"{label}: parameter `{name}`", namespace)
 
 
 def _check_type(parameter: Parameter, annotation: Any, where: str, namespace: Namespace) -> None:
     if annotation is inspect.Parameter.empty or holds_tensors(parameter.node):
         return  # the tensor type differs from the declaration's by design
     found = resolve(annotation, namespace, {})
-    declared = parameter.annotation
-    if isinstance(parameter.node, PlainNode) and isinstance(found, Unresolved):
-        return
-    if found is Any or found == declared or _is_wider(found, declared):
+    if isinstance(found, Unresolved) or is_wider(found, parameter.annotation):
         return
     raise ImplementationError(
-        f"{where} is declared `{describe(declared)}` but taken as `{describe(found)}`; it must be "
-        "equal, wider, or Any."
+        f"{where} is declared `{describe(parameter.annotation)}` but taken as `{describe(found)}`; "
+        "it must be equal, wider, or Any."
     )
-
-
-def _is_wider(found: Any, declared: Any) -> bool:
-    if found is object:
-        return True
-    if isinstance(found, type) and isinstance(declared, type):
-        return issubclass(declared, found) or (found is float and declared is int)
-    options = getattr(found, "__args__", ())
-    inside = getattr(declared, "__args__", None) or (declared,)
-    return bool(options) and all(option in options for option in inside)

@@ -10,7 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
-from firebrick.core import DispatchTensor, Kind
+from firebrick.errors import SignatureError
+
+if TYPE_CHECKING:
+    from firebrick.core import DispatchTensor, Kind
 
 __all__ = [
     "Bool",
@@ -30,9 +33,14 @@ class Primitive(Protocol):
     """What a backend's tensor type shows of itself."""
 
     @property
-    def shape(self) -> tuple[int, ...]: ...
+    def shape(self) -> tuple[int, ...]:
+        """Sizes, outermost first."""
+        ...
+
     @property
-    def dtype(self) -> Any: ...
+    def dtype(self) -> Any:
+        """The element type, as the backend's library names it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +55,9 @@ if TYPE_CHECKING:
     from typing import Annotated as Bool
     from typing import Annotated as Float
     from typing import Annotated as Int
+    from typing import TypeAlias
 
-    from typing_extensions import TypeAlias, TypeVar
+    from typing_extensions import TypeVar
 
     P = TypeVar("P", bound=Primitive, default=DispatchTensor)
     FloatTensor: TypeAlias = Annotated[P, "float"]
@@ -70,15 +79,18 @@ else:
 
         kind: Kind
 
-        def __class_getitem__(cls, arguments):
+        def __class_getitem__(cls, arguments: object) -> object:
+            """The mark, as `FloatTensor[P]` leaves it, with dimensions."""
             if not (isinstance(arguments, tuple) and len(arguments) == 2):
-                raise TypeError(
-                    f'`{cls.__name__}` takes the tensor type and dimensions, such as '
+                raise SignatureError(
+                    f"`{cls.__name__}` takes the tensor type and dimensions, such as "
                     f'`{cls.__name__}[P, "m k"]`; got {arguments!r}.'
                 )
             tensor, dims = arguments
             if not isinstance(dims, str):
-                raise TypeError(f"the dimensions of `{cls.__name__}` are a string; got {dims!r}.")
+                raise SignatureError(
+                    f"the dimensions of `{cls.__name__}` are a string; got {dims!r}."
+                )
             return Annotated[tensor, TensorMark(cls.kind, dims)]
 
     class Float(_WithDims):

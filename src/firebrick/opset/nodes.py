@@ -1,18 +1,30 @@
 """The shape of a value in a signature: a tree of nodes made from an annotation.
 
-Nodes are data. What is done with them stands elsewhere: `annotations.py` makes them,
-`traversal.py` walks values along them, `dispatcher.py` turns them into source text.
+Nodes are data. What is done with them stands elsewhere: `annotations.py` makes them, `leaves.py`
+walks values along them, `traversal.py` turns them into source text. Here are only questions that
+a node answers by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     from firebrick.core import Kind
     from firebrick.opset.dims import Dims
+
+
+@runtime_checkable
+class Struct(Protocol):
+    """What nodes ask of an `ExtensionType`: the nodes of its fields, base fields first."""
+
+    @classmethod
+    def __nodes__(cls) -> Mapping[str, Node]:
+        """The node of every field."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +39,7 @@ class TensorNode:
 class StructNode:
     """An `ExtensionType`; its fields are asked from the class, which may be recursive."""
 
-    struct: Any
+    struct: type[Struct]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +119,13 @@ def children(node: Node) -> Iterator[tuple[str, Node]]:
             return
 
 
-def tensor_nodes(node: Node, seen: frozenset[Any] = frozenset()) -> Iterator[TensorNode]:
+def struct_fields(value: object) -> Mapping[str, Node] | None:
+    """The nodes of the fields of a struct; None for any other value."""
+    read: Callable[[], Mapping[str, Node]] | None = getattr(type(value), "__nodes__", None)
+    return None if read is None else read()
+
+
+def tensor_nodes(node: Node, seen: frozenset[object] = frozenset()) -> Iterator[TensorNode]:
     """Every tensor that a value of this node can hold; a recursive struct is entered once."""
     if isinstance(node, TensorNode):
         yield node
@@ -142,6 +160,28 @@ def always_holds(node: Node, kind: Kind) -> bool:
             )
         case _:
             return False
+
+
+def tensor_options(node: Node) -> tuple[TensorNode, ...]:
+    """What a single tensor in the place of a node can be: the node itself, or options of it."""
+    options = node.options if isinstance(node, UnionNode) else (node,)
+    return tuple(option for option in options if isinstance(option, TensorNode))
+
+
+def option_of_kind(node: Node, kind: Kind | None) -> TensorNode | None:
+    """The tensor that a node declares for a kind; None if it declares none."""
+    return next((option for option in tensor_options(node) if option.kind == kind), None)
+
+
+def takes_plain(node: Node) -> bool:
+    """Whether an ordinary value may stand in place of a tensor, as in `FloatTensor[P] | float`."""
+    return isinstance(node, UnionNode) and any(isinstance(o, PlainNode) for o in node.options)
+
+
+def struct_options(node: Node) -> tuple[type[Struct], ...]:
+    """The structs that may stand in the place of a node."""
+    options = node.options if isinstance(node, UnionNode) else (node,)
+    return tuple(option.struct for option in options if isinstance(option, StructNode))
 
 
 def float_paths(node: Node, prefix: str) -> list[str] | None:

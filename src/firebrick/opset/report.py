@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from firebrick.errors import MissingImplementationError
 from firebrick.opset.implementation import own_member
 from firebrick.opset.metadata import outputs_bound
-from firebrick.opset.signature import Operation
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from firebrick.opset.selectors import Selector
+    from firebrick.opset.signature import Declaration, Operation
 
 State = Literal["own", "default", "derived", "missing", "condition false"]
 
@@ -27,17 +28,18 @@ class ReportRow(NamedTuple):
     line: int | None
 
 
-def report_rows(declaration: type[Any]) -> list[ReportRow]:
+def report_rows(declaration: Declaration) -> list[ReportRow]:
     """One row per operation and listed selector, in the order of the declaration."""
+    listed = declaration.__selectors__ or {}
     return [
         _row(declaration, operation, selector, holds=conditional.holds())
         for operation in declaration.__operations__.values()
-        for selector, conditional in (declaration.__selectors__ or {}).items()
+        for selector, conditional in listed.items()
     ]
 
 
 def _row(
-    declaration: type[Any], operation: Operation, selector: Selector, *, holds: bool
+    declaration: Declaration, operation: Operation, selector: Selector, *, holds: bool
 ) -> ReportRow:
     def row(state: State, where: Any = None) -> ReportRow:
         file, line = place(where)
@@ -46,9 +48,11 @@ def _row(
     if not holds:
         return row("condition false")
     implementation = declaration.__implementations__.find(selector)
-    own = None if implementation is None else own_member(declaration, implementation, operation.name)
+    own = None
+    if implementation is not None:
+        own = own_member(declaration, implementation, operation.name)
     if own is not None:
-        return row("own", getattr(own, "function", own) or implementation)
+        return row("own", own if is_placed(own) else implementation)
     if is_derived(operation, selector):
         return row("derived", operation.function)
     if implementation is not None and operation.has_default:
@@ -63,12 +67,19 @@ def is_derived(operation: Operation, selector: Selector) -> bool:
     return selector.role == "execution" and selector.name == "remote"
 
 
+def is_placed(value: Any) -> bool:
+    """Whether a file and a line are known of a member itself, and not just of its class."""
+    return place(value) != (None, None)
+
+
 def place(where: Any) -> tuple[str | None, int | None]:
-    """File and line of a function or class, None where the source is not known."""
-    code = getattr(where, "__code__", None)
+    """File and line of a function, rule or class, None where the source is not known."""
+    function = getattr(where, "function", where)  # a gradient rule
+    plain = inspect.unwrap(getattr(function, "__func__", function))
+    code = getattr(plain, "__code__", None)
     if code is not None:
         return code.co_filename, code.co_firstlineno
-    if where is None:
+    if not isinstance(where, type):
         return None, None
     try:
         return inspect.getsourcefile(where), inspect.getsourcelines(where)[1]

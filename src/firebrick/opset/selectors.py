@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import difflib
-import importlib.metadata
-import re
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, cast
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from firebrick.errors import SelectorError
 from firebrick.opset.backend_root import BackendRoot
 
-Selector = type[BackendRoot]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Selector: TypeAlias = type[BackendRoot]
 S = TypeVar("S", bound=Selector)
-Condition = bool | Callable[[], bool]
+Condition: TypeAlias = bool | Callable[[], bool]
 
 RUNTIMES = ("cpu", "wgpu", "cuda", "rocm")
 _KNOWN = ("Autodiff", "Fusion", "Cube", "Flex", "NdArray", "LibTorch", "Remote")
@@ -22,45 +24,84 @@ _KNOWN = ("Autodiff", "Fusion", "Cube", "Flex", "NdArray", "LibTorch", "Remote")
 class Conditional:
     """A selector that counts only if its condition holds, asked once."""
 
-    __slots__ = ("_answer", "_condition", "selector")
+    __slots__ = ("_answer", "_condition", "_lock", "selector")
 
     def __init__(self, selector: Selector, condition: Condition) -> None:
         self.selector = selector
         self._condition = condition
         self._answer: bool | None = condition if isinstance(condition, bool) else None
+        self._lock = threading.RLock()
 
     def holds(self) -> bool:
-        """The condition's answer; the callable runs at the first question only."""
-        if self._answer is None:
-            self._answer = bool(cast("Callable[[], bool]", self._condition)())
-        return self._answer
+        """The condition's answer; a callable runs at the first question only.
+
+        `SelectorError` for a condition that raises; it is asked again at the next question.
+        """
+        answer = self._answer
+        return self._ask() if answer is None else answer
+
+    def _ask(self) -> bool:
+        with self._lock:
+            if self._answer is None:
+                self._answer = bool(self._call())
+            return self._answer
+
+    def _call(self) -> object:
+        if isinstance(self._condition, bool):
+            return self._condition
+        try:
+            return self._condition()
+        except Exception as reason:
+            raise SelectorError(
+                f"the condition of `{self.selector.__name__}` raised {type(reason).__name__} "
+                f"({reason}); a condition answers with a bool."
+            ) from reason
+
+    def __repr__(self) -> str:
+        return f"when({self.selector.__name__}, ...)"
 
 
 def when(selector: S, condition: Condition) -> S:
     """A selector that counts only if `condition` holds; a callable is evaluated once.
 
+    Around another `when`, both conditions must hold.
+
     Raises: `SelectorError` for a condition that is neither a bool nor callable.
     """
-    checked_selector(selector)
+    outer: object = selector
+    inner = outer if isinstance(outer, Conditional) else None
+    known = checked_selector(selector) if inner is None else inner.selector
     given: Any = condition
     if not isinstance(given, bool) and not callable(given):
         hint = f"; did you mean `feature({given!r})`?" if isinstance(given, str) else "."
         raise SelectorError(
-            f"the condition of `{selector.__name__}` is {given!r}; accepted are a bool, a callable "
+            f"the condition of `{known.__name__}` is {given!r}; accepted are a bool, a callable "
             f"without arguments, or `feature(...)`{hint}"
         )
-    return cast("S", Conditional(selector, condition))  # read back by `read_selectors` only
+    own = Conditional(known, condition)
+    both = own if inner is None else Conditional(known, lambda: inner.holds() and own.holds())
+    return cast("S", both)  # read back by `read_selectors` only
 
 
-def checked_selector(selector: Any) -> Selector:
+def checked_selector(selector: object) -> Selector:
     """`selector` if it is a backend class; `SelectorError` saying what it should be."""
     if isinstance(selector, str):
         raise SelectorError(_about_text(selector))
+    if isinstance(selector, Conditional):
+        raise SelectorError(
+            f"`{selector!r}` is a selector with a condition, which belongs into "
+            f"`@backend_extension(...)`; write `{selector.selector.__name__}` here."
+        )
     if not (isinstance(selector, type) and issubclass(selector, BackendRoot)):
         found = selector.__name__ if isinstance(selector, type) else repr(selector)
         raise SelectorError(
             f"`{found}` is no selector: selectors are backend classes ({', '.join(_KNOWN)}, or "
             "one that a third party registered)."
+        )
+    if not hasattr(selector, "name"):
+        raise SelectorError(
+            f"`{selector.__name__}` has no `name`, so no device belongs to it; list the backends "
+            "that are made of it."
         )
     return selector
 
@@ -80,11 +121,12 @@ def _about_text(text: str) -> str:
     )
 
 
-def read_selectors(given: Iterable[Any]) -> dict[Selector, Conditional]:
+def read_selectors(given: Iterable[object]) -> dict[Selector, Conditional]:
     """The selectors of a decorator in order; `SelectorError` for a repeated or missing one."""
     found: dict[Selector, Conditional] = {}
     for item in given:
-        conditional = item if isinstance(item, Conditional) else Conditional(checked_selector(item), True)
+        is_conditional = isinstance(item, Conditional)
+        conditional = item if is_conditional else Conditional(checked_selector(item), True)
         if conditional.selector in found:
             raise SelectorError(
                 f"`{conditional.selector.__name__}` is listed twice; list each selector once."
@@ -96,40 +138,3 @@ def read_selectors(given: Iterable[Any]) -> dict[Selector, Conditional]:
             "Cube or Remote."
         )
     return found
-
-
-_REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
-_EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
-
-
-def feature(extra: str, *, package: str | None = None) -> bool:
-    """Whether the packages of an extra are installed; of `package`'s own extras if given.
-
-    Raises: `SelectorError` for an extra that the package does not have.
-    """
-    name = package or "firebrick"
-    try:
-        distribution = importlib.metadata.distribution(name)
-    except importlib.metadata.PackageNotFoundError:
-        raise SelectorError(f"`feature({extra!r})`: the package {name!r} is not installed.") from None
-    extras = distribution.metadata.get_all("Provides-Extra") or []
-    if extra not in extras:
-        close = difflib.get_close_matches(extra, extras, n=1)
-        hint = f" did you mean {close[0]!r}?" if close else ""
-        raise SelectorError(
-            f"the package {name!r} has no extra {extra!r}; it has {', '.join(sorted(extras))}.{hint}"
-        )
-    needed = [
-        match[1]
-        for requirement in distribution.requires or []
-        if extra in _EXTRA.findall(requirement) and (match := _REQUIREMENT.match(requirement))
-    ]
-    return all(_installed(package_name) for package_name in needed)
-
-
-def _installed(name: str) -> bool:
-    try:
-        importlib.metadata.distribution(name)
-    except importlib.metadata.PackageNotFoundError:
-        return False
-    return True

@@ -6,24 +6,20 @@ built-in ones at first use.
 
 from __future__ import annotations
 
-import dis
 import inspect
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from firebrick.errors import SignatureError
-from firebrick.opset.annotations import Namespace, Unresolved, node_of, resolve
+from firebrick.opset.annotations import node_of
 from firebrick.opset.kinds import P
+from firebrick.opset.namespaces import Unresolved, resolve
+from firebrick.opset.no_default import raises_no_default
 from firebrick.opset.nodes import (
     DeviceNode,
-    Node,
-    PlainNode,
-    StructNode,
     TensorNode,
-    UnionNode,
     always_holds,
     float_paths,
     holds_tensors,
@@ -31,13 +27,44 @@ from firebrick.opset.nodes import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from firebrick.opset.forms import FusionForm
+    from firebrick.opset.namespaces import Namespace
+    from firebrick.opset.nodes import Node
+    from firebrick.opset.registrations import Implementations
+    from firebrick.opset.selectors import Conditional, Selector
 
 RESERVED = frozenset({"backend", "inner", "checkpointing", "default_on", "report"})
 
 
-class NoDefault(NotImplementedError):  # noqa: N818 - the seeds of the design name it so
-    """`raise NoDefault` is the body of an operation that every listed backend implements."""
+class Declaration(Protocol):
+    """What an operation and dispatch ask of the op set that declares it: `OpSet` as a class."""
+
+    @property
+    def __name__(self) -> str:
+        """As users see it."""
+        ...
+
+    @property
+    def __builtin__(self) -> bool:
+        """Whether backends implement it by inheritance."""
+        ...
+
+    @property
+    def __operations__(self) -> Mapping[str, Operation]:
+        """In the order of the declaration."""
+        ...
+
+    @property
+    def __selectors__(self) -> Mapping[Selector, Conditional] | None:
+        """None for an op set that is not open to any backend."""
+        ...
+
+    @property
+    def __implementations__(self) -> Implementations:
+        """By backend class."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +90,39 @@ class Parameter:
 
 
 class Operation:
-    """One method of an op set, as everything else sees it."""
+    """One method of an op set, as everything else sees it.
+
+    Args:
+        owner: The op set that declares it.
+        name: The attribute of the op set that it is.
+        function: The default body, or `raise NoDefault`.
+        form: What `@fusion` said.
+        views: What `@views` said.
+        namespace: Where names in its annotations are looked up.
+        tensor: What stands for the tensor type in its annotations.
+    """
 
     def __init__(
         self,
-        owner: type,
+        owner: Declaration,
+        name: str,
         function: FunctionType,
-        form: FusionForm | None,
-        views: tuple[str, ...],
+        *,
+        form: FusionForm | None = None,
+        views: tuple[str, ...] = (),
         namespace: Namespace,
         tensor: Any = P,
     ) -> None:
         self.owner = owner
-        self.name = function.__name__
+        self.name = name
         self.function = function
         self.form = form
         self.views = views
         self.namespace = namespace
         self.tensor = tensor
         self.is_async = inspect.iscoroutinefunction(function)
+        self.generated: dict[str, Any] = {}
+        """What was generated for the operation, by purpose; it lives as long as the operation."""
 
     def __repr__(self) -> str:
         return f"<operation {self.label}>"
@@ -89,7 +130,7 @@ class Operation:
     @property
     def is_builtin(self) -> bool:
         """Whether backends implement it by inheritance."""
-        return bool(getattr(self.owner, "__builtin__", False))
+        return self.owner.__builtin__
 
     @property
     def label(self) -> str:
@@ -153,9 +194,20 @@ class Operation:
         return any(n.kind == "float" for p in self.tensor_parameters for n in tensor_nodes(p.node))
 
     @cached_property
+    def may_return_float(self) -> bool:
+        """Whether some call has a float among its outputs."""
+        return any(node.kind == "float" for node in tensor_nodes(self.returns))
+
+    @cached_property
     def has_dims(self) -> bool:
-        """Whether any input has annotated dimensions."""
-        return any(n.dims for p in self.tensor_parameters for n in tensor_nodes(p.node))
+        """Whether any input or output has annotated dimensions."""
+        nodes = [*(p.node for p in self.tensor_parameters), self.returns]
+        return any(tensor.dims is not None for node in nodes for tensor in tensor_nodes(node))
+
+    @property
+    def promises_dtype(self) -> bool:
+        """Whether annotated dimensions are the only word on outputs, so that dtypes follow too."""
+        return self.form is None or self.form.name == "dims"
 
     @cached_property
     def float_outputs(self) -> list[str] | None:
@@ -165,9 +217,14 @@ class Operation:
     def validate(self) -> None:
         """Reads the whole signature; `SignatureError` for what cannot be used."""
         if self.name in RESERVED:
-            raise SignatureError(f"`{self.label}`: the name `{self.name}` belongs to the op set.")
+            raise SignatureError(
+                f"`{self.label}`: the name `{self.name}` belongs to every op set; rename it."
+            )
+        if inspect.isgeneratorfunction(self.function) or inspect.isasyncgenfunction(self.function):
+            raise SignatureError(f"`{self.label}` is a generator; return the outputs instead.")
         names = {parameter.name for parameter in self.parameters}
-        _ = self.returns
+        for node in (*(p.node for p in self.parameters), self.returns):
+            list(tensor_nodes(node))  # structs whose fields cannot be read show here
         if "out" in names:
             raise SignatureError(
                 f"`{self.label}` has an input named `out`, which names outputs; rename it."
@@ -178,12 +235,6 @@ class Operation:
                 f"`@views` on `{self.label}` names `{unknown[0]}`; inputs are "
                 f"{', '.join(sorted(names))}."
             )
-
-    def paths(self) -> Iterator[str]:
-        """Names that a gradient rule can save: inputs, struct fields, outputs."""
-        for parameter in self.parameters:
-            yield from node_paths(parameter.node, parameter.name)
-        yield from node_paths(self.returns, "out")
 
     def _parameter(self, parameter: inspect.Parameter) -> Parameter:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -207,53 +258,15 @@ class Operation:
         )
 
     def _resolve(self, annotation: Any) -> Any:
-        return resolve(annotation, self.namespace, vars(self.owner))
+        # Aliases in the class body count; an operation called `list` does not hide the type.
+        own = {n: v for n, v in vars(self.owner).items() if not isinstance(v, FunctionType)}
+        return resolve(annotation, self.namespace, own)
 
     def _node(self, annotation: Any, what: str) -> Node:
         return node_of(annotation, tensor=self.tensor, where=f"`{self.label}`, {what}")
 
 
-def node_paths(node: Node, prefix: str) -> Iterator[str]:
-    """A path and those of fields below it."""
-    yield prefix
-    match node:
-        case StructNode(struct):
-            for name, child in struct.__nodes__().items():
-                yield from node_paths(child, f"{prefix}.{name}")
-        case UnionNode(options):
-            for option in options:
-                yield from (p for p in node_paths(option, prefix) if p != prefix)
-        case TensorNode() | PlainNode():
-            return
-        case _:
-            items = getattr(node, "items", None)
-            parts = enumerate(items) if isinstance(items, tuple) else ()
-            for index, child in parts:
-                yield from node_paths(child, f"{prefix}.{index}")
-
-
-def raises_no_default(function: Callable[..., Any]) -> bool:
-    """Whether a body is nothing but `raise NoDefault`, read from its instructions."""
-    skipped = {"RESUME", "NOP", "COPY_FREE_VARS", "MAKE_CELL", "PRECALL", "CALL", "PUSH_NULL",
-               "RETURN_GENERATOR", "POP_TOP"}  # fmt: skip
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return False
-    steps = [i for i in dis.get_instructions(code) if i.opname not in skipped]
-    return (
-        len(steps) >= 2
-        and steps[0].opname.startswith("LOAD_")
-        and steps[1].opname == "RAISE_VARARGS"
-        and _loaded(function, str(steps[0].argval)) is NoDefault
-    )
-
-
-def _loaded(function: Callable[..., Any], name: str) -> Any:
-    closure = inspect.getclosurevars(function)
-    return closure.nonlocals.get(name, closure.globals.get(name))
-
-
-def describe(annotation: Any) -> str:
+def describe(annotation: object) -> str:
     """An annotation as a reader would write it."""
     if isinstance(annotation, Unresolved):
         return annotation.text

@@ -8,7 +8,6 @@ from firebrick.cube.codegen.c_expressions import REGISTERS, STORED, CExpressions
 from firebrick.cube.codegen.statements import INDENT, Statements
 from firebrick.cube.ir.nodes import (
     Atomic,
-    Body,
     Buffer,
     Constant,
     Expression,
@@ -89,7 +88,9 @@ class CStatements(Statements):
         """A call."""
         place = f"&{self.c.element(atomic.memory, self.text(atomic.index))}"
         values = [place, *map(self.text, atomic.operands)]
-        call = f"f_atomic_{atomic.op}_{atomic.memory.type}({', '.join(values)})"
+        # A store whose old value is wanted is an exchange.
+        op = "exchange" if atomic.op == "store" and atomic.result is not None else atomic.op
+        call = f"f_atomic_{op}_{atomic.memory.type}({', '.join(values)})"
         if atomic.result is None:
             self.add(f"{call};")
         else:
@@ -99,9 +100,7 @@ class CStatements(Statements):
 
     def plane(self, plane: Plane) -> None:
         """A call that is told the unit's place and how many units the plane has."""
-        lane = self.c.converted(
-            U32, self.function.index_type, self.c.position("UNIT_POS_PLANE")
-        )
+        lane = self.c.converted(U32, self.function.index_type, self.c.position("UNIT_POS_PLANE"))
         values = [*map(self.text, plane.operands), lane, self._plane_units()]
         if plane.op == "ballot":
             self._ballot(plane, values)
@@ -148,10 +147,6 @@ class CStatements(Statements):
         self._left.add(name)
         self.add(f"goto {name};")
 
-    def loop_body(self, body: Body) -> None:
-        """Nothing but the body: jumps leave loops by themselves."""
-        self.body(body)
-
     # ---- the kernel ---------------------------------------------------------------------------
 
     def kernel(self) -> str:
@@ -175,7 +170,7 @@ class CStatements(Statements):
 
     def _declarations(self) -> Iterator[str]:
         for array in self.function.shared:
-            yield f"{INDENT}__shared__ {self._shared(array)};"
+            yield f"{INDENT}{self._shared(array)};"
         for array in self.function.locals:
             name = self.names.memory(array)
             yield f"{INDENT}{STORED[array.type.scalar]} {name}[{array.size}] = {{}};"
@@ -188,7 +183,9 @@ class CStatements(Statements):
             yield f"{INDENT}{REGISTERS[variable.type.scalar]} {name} = {zero};"
 
     def _shared(self, array: SharedArray) -> str:
-        element_bytes = array.type.bits // 8
-        size = -(-array.size * element_bytes // WORD_BYTES) * WORD_BYTES // element_bytes
+        """Atomics on small elements reach whole words, so it has and begins with whole words."""
+        element, element_bytes = STORED[array.type.scalar], array.type.bits // 8
+        word_elements = max(WORD_BYTES // element_bytes, 1)
+        size = -(-array.size // word_elements) * word_elements
         aligned = f"alignas({max(element_bytes, WORD_BYTES)})"
-        return f"{aligned} {STORED[array.type.scalar]} {self.names.memory(array)}[{max(size, array.size)}]"
+        return f"{aligned} __shared__ {element} {self.names.memory(array)}[{size}]"

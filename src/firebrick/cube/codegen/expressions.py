@@ -144,9 +144,9 @@ class Expressions(ABC):
             case Select():
                 return self.choose(expression)
             case Cast(type, value):
-                return self.converted(type, value.type, self.text(value))
+                return self.converted(type, value.type, self.operand(value, value))
             case Reinterpret(type, value):
-                return self._reinterpreted(type, value.type, self.text(value))
+                return self._reinterpreted(type, value.type, self.operand(value, value))
             case Call():
                 return self._call(expression)
 
@@ -211,7 +211,7 @@ class Expressions(ABC):
     # ---- operators ----------------------------------------------------------------------------
 
     def _unary(self, unary: Unary) -> str:
-        text = self.text(unary.value)
+        text = self.operand(unary.value, unary.value)
         match unary.op:
             case "not":
                 return f"(!{text})"

@@ -95,10 +95,6 @@ class Statements(ABC):
     def leave(self, leave: Leave) -> None:
         """Leaves a region."""
 
-    @abstractmethod
-    def loop_body(self, body: Body) -> None:
-        """The body of a loop, and what has to happen behind the loop."""
-
     # ---- lines --------------------------------------------------------------------------------
 
     def add(self, line: str) -> None:
@@ -171,8 +167,7 @@ class Statements(ABC):
                 self._for(statement)
             case While(condition=condition, body=body):
                 with self.block(f"while ({self.text(condition)})"):
-                    self.loop_body(body)
-                self.after_loop()
+                    self.body(body)
             case Region():
                 self.region(statement)
             case Leave():
@@ -184,25 +179,25 @@ class Statements(ABC):
             case Return():
                 self.add("return;")
 
-    def after_loop(self) -> None:
-        """What has to happen behind a loop."""
-
     def _if(self, statement: If) -> None:
         with self.block(f"if ({self.text(statement.condition)})"):
             self.body(statement.then)
         # A chain of conditions is walked, not descended: it may be hundreds long.
         orelse = statement.orelse
         while len(orelse) == 1 and isinstance(following := orelse[0], If):
-            self._else(f"if ({self.text(following.condition)})", following.then)
+            with self.otherwise(f"if ({self.text(following.condition)})"):
+                self.body(following.then)
             orelse = following.orelse
         if orelse:
-            self._else("", orelse)
+            with self.otherwise():
+                self.body(orelse)
 
-    def _else(self, condition: str, body: Body) -> None:
+    @contextmanager
+    def otherwise(self, condition: str = "") -> Iterator[None]:
+        """The block of an `else`, behind that of an `if`."""
         closing = self.lines.pop().strip()
-        head = f"{closing} else {condition}".rstrip()
-        with self.block(head):
-            self.body(body)
+        with self.block(f"{closing} else {condition}".rstrip()):
+            yield
 
     # ---- loops over ranges --------------------------------------------------------------------
 
@@ -213,7 +208,6 @@ class Statements(ABC):
                 self._simple_for(loop, stop)
             else:
                 self._guarded_for(loop, stop)
-            self.after_loop()
 
     def _bound(self, bound: Expression) -> str:
         text = self.text(bound)
@@ -228,7 +222,7 @@ class Statements(ABC):
         head = f"for ({start} {counter} {order} {stop}; {counter} = {following})"
         with self.block(head):
             self.add(f"{self.names.variable(loop.variable)} = {counter};")
-            self.loop_body(loop.body)
+            self.body(loop.body)
 
     def _guarded_for(self, loop: For, stop: str) -> None:
         """As above, but it asks before it adds whether there is a next trip.
@@ -251,7 +245,7 @@ class Statements(ABC):
             self.add(f"{more} = {distance} > {reach};")
             added = self.expressions.combined("add", type, following, self.text(loop.step))
             self.add(f"{following} = {added};")
-            self.loop_body(loop.body)
+            self.body(loop.body)
 
 
 def _cannot_overflow(loop: For) -> bool:

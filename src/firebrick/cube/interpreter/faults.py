@@ -9,9 +9,14 @@ if TYPE_CHECKING:
 
 
 class FaultError(Exception):
-    """Inside the package only: the class of the error to come, and the fact."""
+    """Inside the package only: the class of the error to come, and the fact.
 
-    def __init__(self, error: type[KernelError], fact: str) -> None:
+    A read of shared memory that nobody wrote is `unwritten`: if another unit writes the element
+    before the next barrier, the two race, and that is the better thing to say.
+    """
+
+    def __init__(self, error: type[KernelError], fact: str, *, unwritten: bool = False) -> None:
         super().__init__(fact)
         self.error = error
         self.fact = fact
+        self.unwritten = unwritten

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 DEEPEST_LOOPS = 12
 """Loops and regions inside each other in one Python function."""
 Loop: TypeAlias = For | While | Region
+_GENERATOR = "if False: yield"
+"""Makes a function a generator, even one without barriers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class _FlowWriter:
         lines = Lines()
         lines.add(f"def unit({', '.join(['tag', *accesses.unit_positions])}):")
         lines.indent = 1
-        lines.add("if False: yield")  # a generator even without barriers
+        lines.add(_GENERATOR)
         lines.add("steps = limit")
         for variable, name in self._simple.variables.items():
             lines.add(f"{name} = {arithmetic.zero(variable.type)}")
@@ -148,6 +150,7 @@ class _FlowWriter:
         around = self._lines, self._loops, self._return
         self._lines, self._loops, self._return = Lines(indent=2), [], "return True"
         self._outsourced.append((name, self._lines))
+        self._lines.add(_GENERATOR)
         self._write_loop(loop)
         self._lines.add("return False")
         self._lines, self._loops, self._return = around

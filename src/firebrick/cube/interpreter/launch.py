@@ -63,11 +63,12 @@ class Launch:
         exec(code, names)
         start: Callable[..., Unit] = names["unit"]
         positions = [UNIT_POSITIONS[name] for name in self._source.accesses.unit_positions]
+        name = self._function.name
         for cube in self._cubes.positions():
             self._start_cube()
             places = [Place(self._cubes, cube, number) for number in range(self._cubes.units)]
             units = [start(p.number, *(position(p) for position in positions)) for p in places]
-            run = CubeRun(units, self._cubes, cube, self._source.barriers, locate)
+            run = CubeRun(name, units, self._cubes, cube, self._source.barriers, locate)
             run.run(self._pass_barrier)
 
     def _start_cube(self) -> None:
@@ -137,7 +138,7 @@ def _run_away(limit: int) -> Callable[[], None]:
     def run_away() -> None:
         raise FaultError(
             KernelError,
-            f"this loop runs away: its unit executed more than {limit} statements in loops.",
+            f"this loop runs away: its unit executed more than {limit} statements in loops",
         )
 
     return run_away

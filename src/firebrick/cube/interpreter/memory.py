@@ -73,8 +73,9 @@ class LiveMemory:
         """The fault of reading shared memory before it is written."""
         return FaultError(
             KernelError,
-            f"element {index} of `{self.name}` is read and no unit of the cube wrote it: shared "
-            "memory holds anything at first.",
+            f"element {index} of shared memory `{self.name}` is read, and no unit of the cube has "
+            "written it",
+            unwritten=True,
         )
 
 
@@ -82,7 +83,7 @@ def out_of_range(name: str, length: int, index: int) -> FaultError:
     """The fault of an index past the ends of some memory."""
     return FaultError(
         KernelBoundsError,
-        f"index {index} is out of range for `{name}`, which has {length} elements.",
+        f"index {index} is out of range for `{name}`, which has {length} elements",
     )
 
 
@@ -179,8 +180,9 @@ def known(value: Number | None, name: str) -> Number:
     if value is None:
         raise FaultError(
             KernelError,
-            f"`{name}` had no value yet for `exchange` to give: shared memory holds anything at "
-            "first.",
+            f"`exchange` gives an element of shared memory `{name}`, and no unit of the cube has "
+            "written it",
+            unwritten=True,
         )
     return value
 
@@ -206,4 +208,4 @@ def extent(sizes: tuple[int, ...], dim: int, name: str) -> int:
     """A size or stride of a buffer."""
     if 0 <= dim < len(sizes):
         return sizes[dim]
-    raise FaultError(KernelBoundsError, f"`{name}` of rank {len(sizes)} has no dimension {dim}.")
+    raise FaultError(KernelBoundsError, f"`{name}` of rank {len(sizes)} has no dimension {dim}")

@@ -69,7 +69,7 @@ def _shuffle(op: PlaneOp, values: list[Any], numbers: list[int]) -> list[Any]:
     if op == "broadcast" and len(set(numbers)) > 1:
         raise FaultError(
             KernelError,
-            f"`broadcast` takes the same unit in all units of a plane; got {sorted(set(numbers))}.",
+            f"`broadcast` takes the same unit in all units of a plane; got {sorted(set(numbers))}",
         )
     results: list[Any] = []
     for own, number in enumerate(numbers):
@@ -79,7 +79,7 @@ def _shuffle(op: PlaneOp, values: list[Any], numbers: list[int]) -> list[Any]:
         if not 0 <= source < len(values):
             raise FaultError(
                 KernelBoundsError,
-                f"`{op}` reads from unit {source} of a plane of {len(values)} units.",
+                f"`{op}` reads from unit {source} of a plane of {len(values)} units",
             )
         results.append(values[source])
     return results

@@ -86,7 +86,7 @@ class Shadow:
             KernelRaceError,
             f"a race on element {index} of `{self.name}`: unit {spread(first, self.cubes.dim)} "
             f"{did} it and unit {spread(second, self.cubes.dim)} {does} it, with no barrier "
-            "between.",
+            "between",
         )
 
 

@@ -32,12 +32,14 @@ class CubeRun:
 
     def __init__(
         self,
+        kernel: str,
         units: list[Unit],
         cubes: Cubes,
         position: Size,
         barriers: list[Barrier],
         locate: Locate,
     ) -> None:
+        self._kernel = kernel
         self._units = units
         self._cubes = cubes
         self._position = position
@@ -45,6 +47,8 @@ class CubeRun:
         self._locate = locate
         self._waiting: list[Waiting | None] = [None] * len(units)
         """At what each unit waits; None for those that have ended."""
+        self._pending: KernelError | None = None
+        """Raised when all other units wait or have ended, if none of them raises another."""
 
     def run(self, after_barrier: Callable[[], None]) -> None:
         """Runs all units to their ends; calls back when all have passed a barrier of the cube."""
@@ -52,6 +56,8 @@ class CubeRun:
         while woken:
             for unit, value in woken:
                 self._resume(unit, value)
+            if self._pending is not None:
+                raise self._pending
             woken = self._pass_planes()
             if not woken and any(waiting is not None for waiting in self._waiting):
                 woken = self._pass_cube()
@@ -64,13 +70,17 @@ class CubeRun:
             self._waiting[unit] = None
         except FaultError as fault:
             place = self._locate(fault)
-            raise self._error(fault.error, fault.fact, place, unit) from None
+            error = self._error(fault.error, fault.fact, place, unit)
+            if not fault.unwritten:
+                raise error from None
+            self._waiting[unit] = None
+            self._pending = self._pending or error
 
     def _error(
         self, error: type[KernelError], fact: str, place: Location | None, unit: int | None
     ) -> KernelError:
         who = "" if unit is None else f"unit {spread(unit, self._cubes.dim)} of "
-        message = f"{fact} (in {who}cube {self._position})"
+        message = f"{fact}, in {who}cube {self._position} of `{self._kernel}`."
         return error(message if place is None else describe(place, message))
 
     # ---- planes -------------------------------------------------------------------------------
@@ -117,7 +127,7 @@ class CubeRun:
         what = f"plane.{barrier.op}" if isinstance(barrier, Plane) else f"sync_{barrier.scope}"
         fact = (
             f"only {len(here)} of the {len(units)} units of a {group} reach this `{what}`: unit "
-            f"{spread(other, self._cubes.dim)} {self._whereabouts(other)}."
+            f"{spread(other, self._cubes.dim)} {self._whereabouts(other)}"
         )
         raise self._error(DivergentBarrierError, fact, barrier.location, None)
 

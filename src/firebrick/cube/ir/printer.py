@@ -12,7 +12,13 @@
             out[i] = x[i] * 0.5_f32
 
 Expressions are Python's with typed literals: `f32(x)` is a cast, `a if c else b` a lazy select and
-`select(c, a, b)` one that evaluates both sides. `docs/kernels.md` lists all statements.
+`select(c, a, b)` one that evaluates both sides. Besides Python's statements there are
+
+    a, b = x.vector[i]                   two or four neighbouring elements; also the other way
+    old = atomic.add(out[i], v)          or without a result
+    total = plane.sum(v)
+    region done: / leave done
+    sync cube                            or plane, or storage
 """
 
 from __future__ import annotations
@@ -238,13 +244,13 @@ def _infix(expression: _Infix) -> tuple[str, int]:
     match expression:
         case Unary(op=op, value=value):
             return _unary(op, value)
-        case Binary(op="min" | "max" as op, left=left, right=right):
-            return f"{op}({_arguments((left, right))})", ATOM_PRECEDENCE
         case Binary(op=op, left=left, right=right):
+            if op not in BINARY_SYMBOLS:  # `min` and `max`
+                return f"{op}({_arguments((left, right))})", ATOM_PRECEDENCE
             return _between(BINARY_SYMBOLS[op], left, right)
         case Compare(op=op, left=left, right=right):
-            symbol = COMPARE_SYMBOLS[op]
-            above = PRECEDENCE[symbol] + 1  # comparisons are not chained
+            above = PRECEDENCE["=="] + 1  # comparisons are not chained
+            symbol = COMPARE_SYMBOLS.get(op, op)
             return f"{_expression(left, above)} {symbol} {_expression(right, above)}", above - 1
         case Logical(op=op, left=left, right=right):
             return _between(op, left, right)
@@ -265,7 +271,7 @@ def _unary(op: str, value: Expression) -> tuple[str, int]:
 
 
 def _between(symbol: str, left: Expression, right: Expression) -> tuple[str, int]:
-    level = PRECEDENCE[symbol]
+    level = PRECEDENCE.get(symbol, 0)  # the verifier shows wrong functions too
     return f"{_expression(left, level)} {symbol} {_expression(right, level + 1)}", level
 
 

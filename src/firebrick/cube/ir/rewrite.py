@@ -40,66 +40,66 @@ Expand = Callable[[Statement], Body]
 
 def rewrite_expression(expression: Expression, change: Change) -> Expression:
     """An expression whose parts, then itself, went through `change`."""
+    return change(map_parts(expression, lambda part: rewrite_expression(part, change)))
+
+
+def map_parts(expression: Expression, change: Change) -> Expression:
+    """An expression whose direct parts went through `change`."""
     match expression:
         case Load(memory, index):
-            rebuilt: Expression = Load(memory, rewrite_expression(index, change))
+            return Load(memory, change(index))
         case Extent(type, buffer, what, dim):
-            rebuilt = Extent(type, buffer, what, rewrite_expression(dim, change))
+            return Extent(type, buffer, what, change(dim))
         case Unary(op, value):
-            rebuilt = Unary(op, rewrite_expression(value, change))
+            return Unary(op, change(value))
         case Cast(type, value):
-            rebuilt = Cast(type, rewrite_expression(value, change))
+            return Cast(type, change(value))
         case Reinterpret(type, value):
-            rebuilt = Reinterpret(type, rewrite_expression(value, change))
+            return Reinterpret(type, change(value))
         case Call(type, name, arguments):
-            rebuilt = Call(type, name, tuple(rewrite_expression(a, change) for a in arguments))
+            return Call(type, name, tuple(map(change, arguments)))
         case _:
-            rebuilt = _rewrite_pair(expression, change)
-    return change(rebuilt)
+            return _map_sides(expression, change)
 
 
-def _rewrite_pair(expression: Expression, change: Change) -> Expression:
+def _map_sides(expression: Expression, change: Change) -> Expression:
     match expression:
         case Binary(op, left, right):
-            return Binary(op, rewrite_expression(left, change), rewrite_expression(right, change))
+            return Binary(op, change(left), change(right))
         case Compare(op, left, right):
-            return Compare(op, rewrite_expression(left, change), rewrite_expression(right, change))
+            return Compare(op, change(left), change(right))
         case Logical(op, left, right):
-            return Logical(op, rewrite_expression(left, change), rewrite_expression(right, change))
+            return Logical(op, change(left), change(right))
         case Select(condition, if_true, if_false, lazy):
-            return Select(
-                rewrite_expression(condition, change),
-                rewrite_expression(if_true, change),
-                rewrite_expression(if_false, change),
-                lazy,
-            )
+            return Select(change(condition), change(if_true), change(if_false), lazy)
         case _:
             return expression
 
 
 def rewrite_statement(statement: Statement, change: Change) -> Statement:
     """A statement whose own expressions went through `change`; bodies are left alone."""
+    return map_expressions(statement, lambda one: rewrite_expression(one, change))
 
-    def one(expression: Expression) -> Expression:
-        return rewrite_expression(expression, change)
 
+def map_expressions(statement: Statement, change: Change) -> Statement:
+    """A statement with each of its own expressions, as a whole, replaced by what `change` gives."""
     match statement:
         case Assign(value=value):
-            return replace(statement, value=one(value))
+            return replace(statement, value=change(value))
         case Store(index=index, value=value):
-            return replace(statement, index=one(index), value=one(value))
+            return replace(statement, index=change(index), value=change(value))
         case VectorLoad(index=index):
-            return replace(statement, index=one(index))
+            return replace(statement, index=change(index))
         case VectorStore(index=index, values=values):
-            return replace(statement, index=one(index), values=tuple(map(one, values)))
+            return replace(statement, index=change(index), values=tuple(map(change, values)))
         case Atomic(index=index, operands=operands):
-            return replace(statement, index=one(index), operands=tuple(map(one, operands)))
+            return replace(statement, index=change(index), operands=tuple(map(change, operands)))
         case Plane(operands=operands):
-            return replace(statement, operands=tuple(map(one, operands)))
+            return replace(statement, operands=tuple(map(change, operands)))
         case If(condition=condition) | While(condition=condition):
-            return replace(statement, condition=one(condition))
+            return replace(statement, condition=change(condition))
         case For(start=start, stop=stop):
-            return replace(statement, start=one(start), stop=one(stop))
+            return replace(statement, start=change(start), stop=change(stop))
         case _:
             return statement
 

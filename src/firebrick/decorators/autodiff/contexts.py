@@ -97,13 +97,13 @@ class TransferStep(Step):
         """Moves the gradient of the output to where the input lives."""
         grad = backward.gradients.pop(self)
         for parent in self.parents:
-            if parent is None or grad is None:
-                continue
-            if backward.create_graph:
-                moved = _moved(grad, parent.backend, self._back, self._forth)
-            else:
-                moved = self._back(grad)
-            backward.gradients.add(parent, moved)
+            if parent is not None:
+                backward.gradients.add(parent, self._moved_back(grad, parent, backward))
+
+    def _moved_back(self, grad: Any, parent: Node, backward: BackwardPass) -> Any:
+        if backward.create_graph:
+            return _moved(grad, parent.backend, self._back, self._forth)
+        return self._back(grad)
 
 
 def _moved(tensor: AutodiffTensor, owner: Autodiff, forth: Move, back: Move) -> AutodiffTensor:

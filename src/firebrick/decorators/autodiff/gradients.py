@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from firebrick.core import DispatchTensor, Shape
-from firebrick.decorators.autodiff.node import AutodiffTensor, LeafNode, Node, NodeId
+from firebrick.decorators.autodiff.node import (
+    AutodiffTensor,
+    LeafNode,
+    Node,
+    NodeId,
+    UntrackedNode,
+)
 from firebrick.errors import AutodiffError, DeviceError, GradientError, KindError
 from firebrick.opset import kind_or_none
 
@@ -29,8 +35,8 @@ class Gradients:
         `AutodiffError` if none was registered or the node is not tracked.
         """
         step = self._running("consume")
-        if not node.is_tracked or node.serial != step.serial:
-            why = "is not `ops.node`" if node.is_tracked else "is not tracked"
+        if getattr(node, "serial", None) != step.serial:
+            why = "is not tracked" if isinstance(node, UntrackedNode) else "is not `ops.node`"
             raise AutodiffError(
                 f"`{step.label}` consumes the gradient of {node!r}, which {why}; `consume` takes "
                 "`ops.node`, the output of the call."

@@ -1,7 +1,8 @@
 """The graph: nodes owned by tensors and by later nodes, and the tensors themselves.
 
-Nothing else owns a node, so a graph lives exactly as long as something can reach it. Serial numbers
-grow with creation; a parent's is always smaller, so descending order is a topological one.
+Nothing else owns a node, so a graph lives exactly as long as something can reach it. There are no
+cycles, and CPython takes long chains of such objects apart without recursion. Serial numbers grow
+with creation; a parent's is smaller, so descending order is a topological one.
 """
 
 from __future__ import annotations

@@ -58,7 +58,15 @@ class Layout:
 
     def holds(self, path: str) -> bool:
         """Whether a tensor is there, or below."""
-        return path in self.index or any(known.startswith(f"{path}.") for known in self.paths)
+        return _is_at(path, self.index)
+
+    def holds_float(self, path: str) -> bool:
+        """Whether a float is there, or below."""
+        return _is_at(path, self.floats)
+
+
+def _is_at(path: str, known: Mapping[str, int]) -> bool:
+    return path in known or any(other.startswith(f"{path}.") for other in known)
 
 
 class Returned(NamedTuple):
@@ -88,8 +96,9 @@ class RulePlan:
         """The operation on the decorated backend."""
         self.recomputes = rule.cost == "memory" and owner.recomputes and not operation.is_async
         held = operation.tensor_parameters
+        self.names = tuple(p.name for p in operation.parameters)
         self.converts = {p.name: compile_convert(p.node, p.name) for p in held}
-        self.plain = tuple(p.name for p in operation.parameters if p.name not in self.converts)
+        self.plain = tuple(name for name in self.names if name not in self.converts)
         self.convert_output = compile_convert(operation.returns, operation.label)
         self._function = function
         self._instances = instances

@@ -128,7 +128,7 @@ class RuleStep(Step):
 
     def _absent(self) -> list[str]:
         """Paths that the declaration knows and this call has no float at: optional ones, ..."""
-        return [path for path in self.plan.possible if not self.layout.holds(path)]
+        return [path for path in self.plan.possible if not self.layout.holds_float(path)]
 
     def _gradients(self, backward: BackwardPass) -> list[Any]:
         """The gradient of every float output, zeros where nothing arrived; not writable."""
@@ -174,6 +174,8 @@ class RuleStep(Step):
         index = layout.index.get(path)
         if index is not None:
             return self._input_value(index, backward)
+        if any(path.startswith(f"{tensor}.") for tensor in layout.paths):
+            raise LookupError(path)
 
         def value(index: int) -> Any:
             beside = not self.plan.saves(layout.paths[index])
@@ -188,8 +190,11 @@ class RuleStep(Step):
 
     def _saved_output(self, path: str, fields: list[str], backward: BackwardPass) -> Any:
         """A float output is its own node's value; kept, or computed again."""
-        results = backward.outputs(self) if self.results is None else self.results
         outputs = self._outputs
+        tensors = ["out"] if outputs is None else [output.path for output in outputs]
+        if any(path.startswith(f"{tensor}.") for tensor in tensors):
+            raise LookupError(path)
+        results = backward.outputs(self) if self.results is None else self.results
         if outputs is None:
             return backward.value(results["out"], self.backend, "float", self)
         nodes = {node.path: node for node in self.outputs}

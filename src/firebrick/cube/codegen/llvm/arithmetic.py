@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING
 
 from firebrick.cube.codegen.llvm.conversions import round_to
 from firebrick.cube.ir.nodes import BinaryOp, CompareOp, Constant, Expression, UnaryOp
-from firebrick.cube.ir.types import BOOL, Type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from firebrick.cube.codegen.llvm.text import Value
+    from firebrick.cube.ir.types import Type
 
 _FLOAT_COMPARISONS: dict[CompareOp, str] = {
     "eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge",
 }  # fmt: skip
-_SMALL_BITS = 16
-"""Integers of up to this many bits are divided as floats, larger ones as doubles."""
-_LARGEST_DIVIDED_AS_FLOAT = 32
+_EXACT: frozenset[BinaryOp] = frozenset({"min", "max"})
+"""Float operations whose result needs no rounding to a half type."""
+_FLOAT_DIVIDES_BITS = 16
+"""Integers of up to this many bits are divided as floats."""
+_DOUBLE_DIVIDES_BITS = 32
+"""Larger ones of up to this many bits are divided as doubles."""
 
 
 def unary(op: UnaryOp, value: Value) -> Value:
@@ -41,10 +44,13 @@ def compare(op: CompareOp, left: Value, right: Value, type: Type) -> Value:
     return left.compare(f"{'s' if type.kind == 'int' else 'u'}{op}", right)
 
 
-def binary(op: BinaryOp, left: Value, right: Value, type: Type, divisor: Expression) -> Value:
+def binary(
+    op: BinaryOp, left: Value, right: Value, type: Type, divisor: Expression | None = None
+) -> Value:
     """An operator of two operands of a type; `divisor` is what the right one comes from."""
     if type.is_float:
-        return round_to(type, _FLOATS[op](left, right))
+        done = _FLOATS[op](left, right)
+        return done if op in _EXACT else round_to(type, done)
     if op in ("floordiv", "mod"):
         return _divide(op, left, right, type, divisor)
     return _INTEGERS[op](left, right, type)
@@ -111,14 +117,14 @@ _INTEGERS: dict[BinaryOp, Callable[[Value, Value, Type], Value]] = {
 }
 
 
-def _divide(op: str, left: Value, right: Value, type: Type, divisor: Expression) -> Value:
+def _divide(op: str, left: Value, right: Value, type: Type, divisor: Expression | None) -> Value:
     """Python's `//` or `%`; 0 for a zero divisor."""
-    is_constant = isinstance(divisor, Constant) and divisor.value != 0
-    if type.kind == "uint" and (is_constant or type.bits > _LARGEST_DIVIDED_AS_FLOAT):
-        return _unsigned(op, left, right, is_safe=is_constant)
-    if is_constant or type.bits > _LARGEST_DIVIDED_AS_FLOAT:
-        return _signed(op, left, right, type, is_safe=is_constant and divisor.value != -1)
-    return _through_floats(op, left, right, type)
+    known = divisor.value if isinstance(divisor, Constant) else 0
+    if not known and type.bits <= _DOUBLE_DIVIDES_BITS:
+        return _through_floats(op, left, right, type)
+    if type.kind == "uint":
+        return _unsigned(op, left, right, is_safe=bool(known))
+    return _signed(op, left, right, type, is_safe=known not in (0, -1))
 
 
 def _unsigned(op: str, left: Value, right: Value, *, is_safe: bool) -> Value:
@@ -153,7 +159,7 @@ def _through_floats(op: str, left: Value, right: Value, type: Type) -> Value:
     With twice as many bits as the operands and more, a quotient that is no integer stays away from
     the next one: `a / b` differs from it by `1 / b` at least.
     """
-    register = "float" if type.bits <= _SMALL_BITS // 2 else "double"
+    register = "float" if type.bits <= _FLOAT_DIVIDES_BITS else "double"
     sign = "s" if type.kind == "int" else "u"
     is_zero = right.compare("eq", 0)
     safe = is_zero.select(right.same(1), right)
@@ -164,9 +170,3 @@ def _through_floats(op: str, left: Value, right: Value, type: Type) -> Value:
     quotient = exact.call("floor").convert(f"fpto{sign}i", left.type)
     done = quotient if op == "floordiv" else left - quotient * safe
     return is_zero.select(done.same(0), done)
-
-
-def plain_binary(op: BinaryOp, left: Value, right: Value, type: Type) -> Value:
-    """`binary` for operands that come from no expression, as in atomics."""
-    unknown = Constant(type, 0)
-    return binary(op, left, right, BOOL if type == BOOL else type, unknown)

@@ -1,9 +1,9 @@
 """Conversions between number types, and between registers and memory.
 
 A narrower float is the nearest one, ties to even, whatever the source. A double that becomes a half
-type is rounded to a float that keeps a mark of what was cut off ("round to odd"), so that the second
-rounding sees the exact value: Boldo, Melquiond 2008, "Emulation of FMA and correctly rounded sums",
-IEEE Transactions on Computers 57(4), theorem 3.
+type is rounded to a float that keeps a mark of what was cut off ("round to odd"), so that the
+second rounding sees the exact value: Boldo, Melquiond 2008, "Emulation of FMA and correctly rounded
+sums", IEEE Transactions on Computers 57(4), theorem 3.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from firebrick.cube.codegen.llvm.types import HALVES, memory_type, register_type
-from firebrick.cube.ir.types import Type
 
 if TYPE_CHECKING:
     from firebrick.cube.codegen.llvm.text import Value
+    from firebrick.cube.ir.types import Type
 
 _BF16_DROPPED_BITS = 16
 _BF16_QUIET_NAN = 0x7FC00000

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from firebrick.cube.codegen.llvm.types import FLOATS, bits_of, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +125,7 @@ class Builder:
 
     def __init__(self) -> None:
         self._lines: list[str] = []
+        self._entry: list[str] = []
         self._slots: list[str] = []
         self._declarations: dict[str, None] = {}
         self._tables: dict[str, str] = {}
@@ -173,10 +174,14 @@ class Builder:
         )
         return f"@{name}"
 
+    def address(self, name: str) -> Value:
+        """The address of something global."""
+        return Value(self, "ptr", name)
+
     # ---- memory -------------------------------------------------------------------------------
 
     def slot(self, type: str, stem: str = "slot") -> Value:
-        """A place on the stack, made once per call of the function; LLVM turns it into registers."""
+        """A place on the stack, made once per call; LLVM turns it into registers."""
         name = self.fresh(f"%{stem}")
         self._slots.append(f"  {name} = alloca {type}, align 64")
         return Value(self, "ptr", name)
@@ -188,6 +193,11 @@ class Builder:
     def store(self, value: Value, address: Value, marks: str = "") -> None:
         """Writes memory."""
         self.add(f"store {value}, {address}{marks}")
+
+    def clear(self, address: Value, size_bytes: int) -> None:
+        """Fills memory with zeros."""
+        self._declarations["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"] = None
+        self.add(f"call void @llvm.memset.p0.i64({address}, i8 0, i64 {size_bytes}, i1 false)")
 
     def element(self, base: Value, type: str, index: Operand) -> Value:
         """The address of an element."""
@@ -219,10 +229,33 @@ class Builder:
         self.add("ret void")
         self._is_open = False
 
+    @contextmanager
+    def counted(self, start: Value, end: Value, marks: str = "") -> Generator[Value]:
+        """A loop from `start` up to `end`; `marks` are those of the loop."""
+        slot = self.slot(start.type, "count")
+        head, body, after = (self.fresh(stem) for stem in ("each", "inside", "behind"))
+        self.store(start, slot)
+        self.place(head)
+        number = self.load(start.type, slot)
+        self.branch(number.compare("slt", end), body, after)
+        self.place(body)
+        yield number
+        self.store(number.binary("add nuw nsw", 1), slot)
+        self.jump(head, marks)
+        self.place(after)
+
     def phi(self, type: str, sources: list[tuple[Value, str]]) -> Value:
         """The value that belongs to the block that control came from."""
         choices = ", ".join(f"[ {value.text}, %{block} ]" for value, block in sources)
         return self.value(type, f"phi {type} {choices}")
+
+    @contextmanager
+    def at_entry(self) -> Generator[None]:
+        """Instructions inside go into the first block; their values can be used anywhere."""
+        outer = self._lines, self._is_open, self.block
+        self._lines, self._is_open, self.block = self._entry, True, "entry"
+        yield
+        self._lines, self._is_open, self.block = outer
 
     # ---- metadata -----------------------------------------------------------------------------
 
@@ -232,7 +265,7 @@ class Builder:
         return self._group
 
     @contextmanager
-    def independent(self) -> Iterator[str]:
+    def independent(self) -> Generator[str]:
         """Accesses inside belong to a new group; gives the mark of the loop that runs them."""
         outer = self._group
         group = self._node("distinct !{}")
@@ -264,6 +297,7 @@ class Builder:
             f"{head} {{",
             "entry:",
             *self._slots,
+            *self._entry,
             *self._lines,
             "}",
             "",
