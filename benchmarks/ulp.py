@@ -128,7 +128,7 @@ def single_arguments(step: int) -> Iterator[tuple[Array, ...]]:
     """All floats, or every `step`-th by its bits, in chunks."""
     span = CHUNK * step
     for start in range(0, ALL_FLOATS, span):
-        bits = np.arange(start, min(start + span, ALL_FLOATS), step, np.uint32)
+        bits = np.arange(start, min(start + span, ALL_FLOATS), step, dtype=np.uint32)
         yield (bits.view(np.float32),)
 
 

@@ -2,7 +2,7 @@
 
     python tools/fit_polynomials.py
 
-Each fit minimises the largest relative error of the finished function with Lawson's algorithm
+Each fit minimizes the largest relative error of the finished function with Lawson's algorithm
 (Lawson 1961, "Contributions to the theory of linear least maximum approximation"): least squares,
 weighted again and again by the errors that are left. Float64 is exact enough for what is evaluated
 in float32, or in float64 for a result in float32.

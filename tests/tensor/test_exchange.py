@@ -98,3 +98,12 @@ def test_memory_that_the_host_cannot_read_is_refused(on_host: Device) -> None:
     for make in (Tensor.from_dlpack, Tensor):
         with pytest.raises(DeviceError, match="Elsewhere cannot be read on the host"):
             make(Elsewhere(), on_host)
+
+
+def test_a_read_only_view_of_a_writable_array_is_copied(on_host: Device) -> None:
+    base = np.ones(3, np.float32)
+    view = base.view()
+    view.flags.writeable = False
+    x = Tensor.from_numpy(view, on_host)
+    base[0] = 9.0
+    assert x.tolist() == [1.0, 1.0, 1.0]

@@ -69,7 +69,11 @@ class Construct(TensorBase):
 
     @classmethod
     def from_dlpack(cls, array: Any, device: Device | None = None) -> Self:
-        """Without a copy where producer and device share memory: later writes show here."""
+        """Without a copy where producer and device share memory.
+
+        Later writes of the producer show here, also in gradients not yet computed; copy first,
+        `Tensor(array)`, if the producer writes again.
+        """
         return cls.from_dispatch(shared(array, device or Device.default()))
 
     @classmethod

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from firebrick.core import DispatchTensor, from_numpy_dtype
 from firebrick.decorators.autodiff import lift, lower
 from firebrick.dispatch import backend_for, transfer
@@ -26,7 +28,7 @@ def shared(array: Any, device: Device) -> DispatchTensor:
     backend = backend_for(device.inner())
     take = getattr(backend, "from_dlpack", None)
     if take is None:
-        plain = _on_host(array, device.inner())
+        plain = _on_host(array, device.inner(), backend)
     else:
         primitive = take(array)
         plain = DispatchTensor(primitive, backend.kind_of(primitive), backend)
@@ -35,11 +37,14 @@ def shared(array: Any, device: Device) -> DispatchTensor:
     return plain if device.checkpointing is None else lift(plain, device.checkpointing)
 
 
-def _on_host(array: Any, device: Device) -> DispatchTensor:
+def _on_host(array: Any, device: Device, backend: Any) -> DispatchTensor:
     view = exported_array(array).view()
-    # What cannot be written may be shared; the producer keeps its own right to write.
+    # Operations never write their inputs; the producer keeps its own right to write.
     view.flags.writeable = False
-    return FROM_DATA[from_numpy_dtype(view.dtype).kind](view, device)
+    kind = from_numpy_dtype(view.dtype).kind
+    if backend.native is np.ndarray and view.dtype.isnative:
+        return DispatchTensor(view, kind, backend)
+    return FROM_DATA[kind](view, device)
 
 
 def exported(value: DispatchTensor) -> Any:

@@ -102,7 +102,17 @@ class Creation:
 def _own(data: Array, kind: Kind) -> Array:
     """The data in native byte order; a copy unless nobody can write it."""
     wanted = to_numpy_dtype(of_data(data, kind))
-    return np.array(data, wanted, copy=True if data.flags.writeable else None)
+    return np.array(data, wanted, copy=True if _may_change(data) else None)
+
+
+def _may_change(data: Array) -> bool:
+    """Whether somebody can still write the memory: through the array, or one it is a view of."""
+    owner: object = data
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable:
+            return True
+        owner = owner.base
+    return False
 
 
 def _converted(tensor: Array, dtype: DType) -> Array:

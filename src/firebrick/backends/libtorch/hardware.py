@@ -78,7 +78,7 @@ class Hardware:
 
     def from_dlpack(self, producer: Any) -> Tensor:
         """The memory of a DLPack producer as a tensor, on the producer's device."""
-        shared: Tensor = torch.from_dlpack(producer)  # pyright: ignore[reportPrivateImportUsage]
+        shared: Tensor = torch.from_dlpack(producer)
         return shared.detach()
 
     def dtype_of(self, tensor: Tensor) -> DType:

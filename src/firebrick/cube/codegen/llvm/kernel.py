@@ -105,7 +105,7 @@ class _Writer:
     def _stretch(
         self, runs: RunWriter, begin: Value, end: Value, known: Mapping[int, bool]
     ) -> None:
-        """The units at neighbouring positions."""
+        """The units at neighboring positions."""
         builder = self._builder
         run = Run(self._function.body, {}, is_repeated=False)
         with builder.independent() as marks, builder.counted(begin, end, marks) as position:

@@ -1,7 +1,7 @@
 """Where a unit is: topology values made of the cube's and the unit's number.
 
-Sums and products of positions carry `nsw`, which lets LLVM see neighbouring units access
-neighbouring elements; the host starts no launch whose last position does not fit the index type.
+Sums and products of positions carry `nsw`, which lets LLVM see neighboring units access
+neighboring elements; the host starts no launch whose last position does not fit the index type.
 """
 
 from __future__ import annotations

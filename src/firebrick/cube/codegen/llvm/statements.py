@@ -170,7 +170,7 @@ class Statements:
                 return values[0]
 
     def _vector(self, access: VectorLoad | VectorStore) -> None:
-        """Neighbours one by one: LLVM joins them again where that pays."""
+        """Neighbors one by one: LLVM joins them again where that pays."""
         expressions = self._expressions
         first = expressions.index(access.index)
         if isinstance(access, VectorLoad):
