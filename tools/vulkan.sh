@@ -6,7 +6,7 @@
 # one process both. Installs only as root and where apt-get is; everything it says goes to stderr.
 set -eu
 
-cache="${XDG_CACHE_HOME:-$HOME/.cache}/firebrick/vulkan"
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/firebrick-vulkan"
 swiftshader="$cache/swiftshader.json"
 
 say() { echo "vulkan: $*" >&2; }

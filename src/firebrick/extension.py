@@ -68,8 +68,9 @@ from firebrick.opset import ShortOperation as Operation
 if TYPE_CHECKING:
 
     class OpSet(_OpSet[P], Generic[P]):
-        """`opset.OpSet` with the full type of `backend`, which that layer cannot name."""
+        """`opset.OpSet` with the full types of `on` and `backend`, which that layer cannot name."""
 
+        def __init_subclass__(cls, *, on: type[Backend[P]] | None = None) -> None: ...
         @property
         def backend(self) -> Backend[P]:
             """The backend that runs this call, with the built-in operations."""

@@ -218,6 +218,19 @@ def test_another_user_s_entry_is_replaced(folder: Path) -> None:
     assert entry(folder).stat().st_uid == os.geteuid()
 
 
+@is_posix
+def test_looking_into_a_directory_that_is_not_safe_and_clearing_it_touch_nothing(
+    folder: Path,
+) -> None:
+    folder.chmod(0o777)
+    cache = KernelCache(folder)
+    with pytest.warns(RuntimeWarning, match="other users have access") as said:
+        assert cache.info().disk_entries == 0
+    cache.clear()
+    assert len(said) == 1
+    assert len(os.listdir(folder)) == 2
+
+
 def test_a_file_in_place_of_the_directory_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("kept")
     assert_not_used(tmp_path / "file", "Not a directory")

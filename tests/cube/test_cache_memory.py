@@ -276,6 +276,16 @@ def test_without_a_setting_the_directory_is_the_user_s(
     assert KernelCache.from_environment().info().directory == tmp_path / ".cache" / "firebrick"
 
 
+def test_a_user_without_a_home_has_a_cache_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("could not determine home directory")
+
+    monkeypatch.delenv("FIREBRICK_CACHE", raising=False)
+    monkeypatch.delenv("FIREBRICK_CACHE_DIR", raising=False)
+    monkeypatch.setattr(Path, "home", no_home)
+    assert KernelCache.from_environment().info().directory is None
+
+
 def test_a_setting_that_means_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIREBRICK_CACHE", "perhaps")
     with pytest.raises(KernelError, match="FIREBRICK_CACHE is 'perhaps'; accepted are `on` and"):

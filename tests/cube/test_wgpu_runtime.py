@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.cube.wgpu_kernels import (
+from tests.cube.runtime_kernels import (
     ADAPTERS,
     F,
     fill_shared,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from firebrick.opset.backend_root import BackendRoot, Role
 from firebrick.opset.bridge import from_dispatch, install_tensor, into_dispatch, is_user_tensor
 from firebrick.opset.declaration import OpSet, backend_extension, bind_instance, implement_empty
-from firebrick.opset.dispatch_source import parameters_text
+from firebrick.opset.dispatch_source import compile_run, parameters_text
 from firebrick.opset.dispatched import dispatch, dispatcher_for, dispatcher_of
 from firebrick.opset.dispatcher import Dispatcher, Entry, kind_or_none
 from firebrick.opset.extension_type import ExtensionType
@@ -74,6 +74,7 @@ __all__ = [
     "backend_extension",
     "bind_instance",
     "compile_convert",
+    "compile_run",
     "describe_node",
     "describe_value",
     "dispatch",

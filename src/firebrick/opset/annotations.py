@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections.abc
 import types
+import typing
 from dataclasses import dataclass
 from typing import (
     TYPE_CHECKING,
@@ -48,6 +49,10 @@ if TYPE_CHECKING:
     from firebrick.opset.nodes import Node
 
 
+# `type X = ...` of Python 3.12, and its twin for older versions, which need not be the same class.
+_ALIASES: tuple[type[Any], ...] = (TypeAliasType, getattr(typing, "TypeAliasType", TypeAliasType))
+
+
 def node_of(annotation: Any, *, tensor: Any = P, where: str) -> Node:
     """The node of an annotation; `tensor` is what stands for the tensor type, `P` as a rule.
 
@@ -64,12 +69,12 @@ class _Reader:
     def read(self, annotation: Any) -> Node:
         if isinstance(annotation, Unresolved):
             self.refuse(f"{annotation.text!r} cannot be resolved ({annotation.reason})")
-        if isinstance(annotation, TypeAliasType):
+        if isinstance(annotation, _ALIASES):
             return self.read(annotation.__value__)
         if annotation is Device:
             return DeviceNode()
         origin, arguments = get_origin(annotation), get_args(annotation)
-        if isinstance(origin, TypeAliasType):
+        if isinstance(origin, _ALIASES):
             return self.read(origin.__value__[arguments])
         if origin is Annotated:
             return self.annotated(arguments[0], annotation.__metadata__)

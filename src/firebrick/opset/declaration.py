@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NewType, TypeVar, cast, get_origin
 
 from firebrick.core import NoCheckpointing
 from firebrick.errors import (
@@ -106,7 +106,7 @@ class OpSet(Generic[P]):
         return getattr(self.__backend__, "checkpointing", NoCheckpointing)
 
     @classmethod
-    def default_on(cls, *selectors: type[Any]) -> None:
+    def default_on(cls, *selectors: Selector) -> None:
         """Writes empty implementations: these backends run the default bodies."""
         for selector in selectors:
             implement_empty(cls.__declaration__, checked_selector(selector))
@@ -235,12 +235,14 @@ def _read_member(cls: type[OpSet[Any]], name: str, value: object, namespace: Nam
 
 
 def _is_behavior(value: object) -> bool:
+    """Whether a member looks like an operation, and is no type or alias of a type."""
     if isinstance(value, staticmethod | classmethod | property):
         return True
-    return callable(value) and not isinstance(value, type)
+    is_type = isinstance(value, type | NewType) or get_origin(value) is not None
+    return callable(value) and not is_type
 
 
-def backend_extension(*selectors: Any) -> Callable[[type[S]], type[S]]:
+def backend_extension(*selectors: Selector) -> Callable[[type[S]], type[S]]:
     """Opens an op set to backends: their classes, each optionally inside `when(...)`.
 
     Raises: `SelectorError` for a string, an unknown name, a runtime name (`wgpu`, `cuda` are

@@ -70,7 +70,12 @@ def compile_dispatch(dispatcher: Dispatcher) -> Callable[..., Any]:
         _bare(operation, source, leave)
     else:
         _structured(operation, source, leave)
-    function: FunctionType = source.compile("@run", f"dispatch of {operation.label}")
+    return compile_run(operation, source, f"dispatch of {operation.label}")
+
+
+def compile_run(operation: Operation, source: Source, label: str) -> FunctionType:
+    """The function `@run` of a text, by the public name of the operation."""
+    function: FunctionType = source.compile("@run", label)
     function.__code__ = function.__code__.replace(
         co_name=operation.name, co_qualname=operation.label
     )

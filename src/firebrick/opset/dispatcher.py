@@ -98,7 +98,10 @@ class Dispatcher:
         return self._unwraps[index](value, replace)
 
     def diagnose(self, error: Exception, arguments: Sequence[Any]) -> None:
-        """Raises what the metadata of a built-in operation finds wrong with a failed call."""
+        """Raises what the form of a built-in operation finds wrong with a failed call, if anything.
+
+        The caller raises `error` otherwise.
+        """
         form = self.operation.form
         if isinstance(error, FirebrickError) or form is None or form.name not in ("fields", "meta"):
             return
@@ -108,6 +111,8 @@ class Dispatcher:
             output_specs(self.operation, dict(zip(names, specs, strict=True)))
         except TensorError as fact:
             raise type(fact)(f"`{self.operation.name}`: {fact}") from error
+        except Exception:  # the form stumbles over the same arguments: the backend's error stands
+            return
 
     def run(self, entry: Entry, backend: BackendRoot, arguments: Sequence[Any]) -> Any:
         """The course of a call, interpreted: for calls that routing had to prepare."""

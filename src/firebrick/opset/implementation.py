@@ -108,8 +108,10 @@ def _unknown(declaration: Declaration, label: str, name: str, value: object) -> 
 
 def _check_order(declaration: Declaration, cls: type[Any]) -> None:
     """A mixin after the op set would be hidden by the declaration's own bodies."""
-    position = _bases(cls).index(declaration)
-    for base in cls.__mro__[position + 1 :]:
+    declared: type[Any] = cls.__declaration__
+    for base in cls.__mro__[_bases(cls).index(declaration) + 1 :]:
+        if base in declared.__mro__:
+            continue
         hidden = [name for name in declaration.__operations__ if name in vars(base)]
         if hidden:
             raise ImplementationError(

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 def method_like(call: Callable[..., Any], function: Any) -> FunctionType:
     """A method that runs `call(self, ...)` with the name and parameters of `function`."""
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         return call(self, *args, **kwargs)
 
-    async def method_later(self: Any, *args: Any, **kwargs: Any) -> Any:
+    async def method_later(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         return await call(self, *args, **kwargs)
 
     made: Any = method_later if inspect.iscoroutinefunction(function) else method
@@ -67,7 +67,7 @@ class _Body:
         self._name = name
         self._plan: _Plan | None = None
 
-    def __call__(self, ops: Any, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, ops: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Wraps the arguments, runs the function, unwraps what it returns."""
         plan = self._plan
         if plan is None:
@@ -125,23 +125,15 @@ class _Plan:
 def rule_on_tensors(function: Callable[..., Grads], name: str) -> Any:
     """A gradient rule on user tensors as one on a backend's own."""
 
-    def answer(found: Any, backend: Any) -> Any:
-        if not isinstance(found, Mapping):
-            return found
-        gradients = cast("Mapping[Any, Any]", found)
-        return {path: _own(name, path, value, backend) for path, value in gradients.items()}
-
-    async def answer_later(found: Any, backend: Any) -> Any:
-        return answer(await found, backend)
-
-    is_async = inspect.iscoroutinefunction(function)
-
     def rule(ops: Any, saved: Any, *rest: Any) -> Any:
         backend = ops.inner.backend
         *grads, need = rest
         given = [_user_leaf(grad, backend) for grad in grads]
-        found = function(_SavedTensors(saved, backend), *given, need)
-        return answer_later(found, backend) if is_async else answer(found, backend)
+        found = cast("Any", function(_SavedTensors(saved, backend), *given, need))  # unchecked
+        if not isinstance(found, Mapping):
+            return found  # which the backward pass refuses
+        gradients = cast("Mapping[Any, Any]", found)
+        return {path: _own(name, path, value, backend) for path, value in gradients.items()}
 
     return method_like(rule, function)
 

@@ -36,7 +36,7 @@ class Operation(Generic[Ps, R]):
 
     __name__: str
 
-    def __init__(self, function: Callable[Ps, R], selectors: tuple[Any, ...]) -> None:
+    def __init__(self, function: Callable[Ps, R], selectors: tuple[Selector, ...]) -> None:
         functools.update_wrapper(self, function)
         self.op_set: type[OpSet[Any]] = _op_set_of(function, selectors)
         (plan,) = self.op_set.__operations__.values()
@@ -49,7 +49,7 @@ class Operation(Generic[Ps, R]):
         """The operation on dispatched tensors."""
         return self._dispatched
 
-    def __call__(self, *args: Ps.args, **kwargs: Ps.kwargs) -> R:
+    def __call__(self, /, *args: Ps.args, **kwargs: Ps.kwargs) -> R:
         """Runs the operation on user tensors; an async one is awaited."""
         positional = [into_dispatch(value) for value in args]
         keywords = {name: into_dispatch(value) for name, value in kwargs.items()}
@@ -130,7 +130,7 @@ async def _later(running: Any) -> Any:
     return from_dispatch(await running)
 
 
-def op(*selectors: Any) -> Callable[[Callable[Ps, R]], Operation[Ps, R]]:
+def op(*selectors: Selector) -> Callable[[Callable[Ps, R]], Operation[Ps, R]]:
     """One operation as one function on `Tensor`; the body is the default body.
 
     The function takes and returns tensors annotated `Float[Tensor, "..."]`, `Int` or `Bool`,
@@ -148,7 +148,7 @@ def op(*selectors: Any) -> Callable[[Callable[Ps, R]], Operation[Ps, R]]:
     return make
 
 
-def _op_set_of(function: Any, selectors: tuple[Any, ...]) -> type[OpSet[Any]]:
+def _op_set_of(function: Any, selectors: tuple[Selector, ...]) -> type[OpSet[Any]]:
     """The declaration behind a function, open to the selectors, all running the body."""
     method_name = function.__name__.strip("_") or "op"  # an underscore would make it a helper
     name = "".join(part.capitalize() for part in method_name.split("_"))
@@ -161,7 +161,7 @@ def _op_set_of(function: Any, selectors: tuple[Any, ...]) -> type[OpSet[Any]]:
     plan = OperationPlan(op_set, method_name, method, namespace=namespace, tensor=user_tensor())
     plan.validate()
     check_dims(plan)
-    if not outputs_bound(plan):
+    if plan.has_default and not outputs_bound(plan):
         plan.form = FusionForm("default")
     setattr(op_set, method_name, method)
     op_set.__operations__[method_name] = plan

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from firebrick.errors import SignatureError
 from firebrick.opset.annotations import node_of
 from firebrick.opset.kinds import P
-from firebrick.opset.namespaces import Unresolved, resolve
+from firebrick.opset.namespaces import resolve
 from firebrick.opset.no_default import raises_no_default
 from firebrick.opset.nodes import (
     DeviceNode,
@@ -268,6 +268,4 @@ class Operation:
 
 def describe(annotation: object) -> str:
     """An annotation as a reader would write it."""
-    if isinstance(annotation, Unresolved):
-        return annotation.text
     return annotation.__name__ if isinstance(annotation, type) else str(annotation)

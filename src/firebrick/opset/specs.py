@@ -25,6 +25,7 @@ from firebrick.opset.nodes import (
     UnionNode,
     option_of_kind,
     struct_fields,
+    tensor_options,
 )
 
 if TYPE_CHECKING:
@@ -177,16 +178,13 @@ def _specs_of_dims(operation: Operation, arguments: Mapping[str, Any]) -> Any:
         dtypes.setdefault(kind_of(leaf.value), leaf.value.dtype)
 
     def spec(node: Node, path: str) -> Any:
-        match node:
-            case TensorNode(kind, dims) if dims is not None:
-                shape = binding.shape(dims, path)
-                if shape is not None:
-                    return TensorSpec(shape, dtypes[kind])
-            case TupleNode(items):
-                return tuple(spec(item, f"{path}.{i}") for i, item in enumerate(items))
-            case _:
-                pass
-        raise ShapeError(f"the dimensions of `{path}` are not known from these inputs.")
+        if isinstance(node, TupleNode):
+            return tuple(spec(item, f"{path}.{i}") for i, item in enumerate(node.items))
+        (tensor,) = tensor_options(node)
+        shape = None if tensor.dims is None else binding.shape(tensor.dims, path)
+        if shape is None:
+            raise ShapeError(f"the dimensions of `{path}` are not known from these inputs.")
+        return TensorSpec(shape, dtypes[tensor.kind])
 
     return spec(operation.returns, "out")
 

@@ -56,4 +56,6 @@ def _is_wider_class(wide: Any, narrow: Any) -> bool:
     theirs, ours = get_args(wide), get_args(narrow)
     if not theirs or not ours:
         return not theirs or inner is not outer  # what `range` holds is not written on it
+    if inner is tuple and outer is not tuple:  # `Sequence[float]` for `tuple[int, ...]`
+        return all(is_wider(theirs[0], item) for item in ours if item is not Ellipsis)
     return len(theirs) == len(ours) and all(map(is_wider, theirs, ours))

@@ -17,6 +17,7 @@ Entries are bytes: nothing is unpickled and nothing is imported.
 
 from __future__ import annotations
 
+from firebrick.cube.cache.forks import renew_in_child
 from firebrick.cube.cache.kernel_cache import CacheInfo, KernelCache, shared_cache
 from firebrick.cube.cache.key import content_key, kernel_key, toolchain
 from firebrick.cube.cache.memory import Lru
@@ -27,6 +28,7 @@ __all__ = [
     "Lru",
     "content_key",
     "kernel_key",
+    "renew_in_child",
     "shared_cache",
     "toolchain",
 ]

@@ -40,6 +40,7 @@ from firebrick.cube.ir.nodes import (
 from firebrick.cube.ir.rewrite import map_expressions, map_parts
 from firebrick.cube.ir.types import I32, U32, U64
 from firebrick.cube.passes.effects import has_load, is_open_extent, node_count
+from firebrick.cube.passes.evaluate import zero
 from firebrick.cube.passes.names import Names
 from firebrick.cube.passes.walker import Walker
 
@@ -111,13 +112,13 @@ class _Guards(Walker):
         if guard is None:
             return done
         result, location = atomic.result, atomic.location
-        dropped = () if result is None else (Assign(result, _zero(result.type), location),)
+        dropped = () if result is None else (Assign(result, zero(result.type), location),)
         return If(guard, (*inside.before, done), dropped, location)  # STORE
 
     def _inside(self, memory: Memory, index: Expression, place: _Place) -> _Place:
         """Where an index is known to be in range."""
         known = place.surely.copy()
-        known.assume(Compare("ge", index, _zero(index.type)))
+        known.assume(Compare("ge", index, zero(index.type)))
         known.assume(Compare("lt", index, _length(memory, index.type)))
         return _Place(known, [], known)
 
@@ -177,7 +178,7 @@ def _guard(index: Expression, length: Expression, known: Knowledge) -> Expressio
     if is_nonnegative and is_less:
         return None  # PROVEN
     if is_less:
-        return Compare("ge", index, _zero(index.type))
+        return Compare("ge", index, zero(index.type))
     if is_nonnegative:
         return Compare("lt", index, length)
     unsigned = U32 if index.type == I32 else U64
@@ -185,14 +186,10 @@ def _guard(index: Expression, length: Expression, known: Knowledge) -> Expressio
 
 
 def _chosen(guard: Expression, value: Expression) -> Expression:
-    return Select(guard, value, _zero(value.type), lazy=True)
+    return Select(guard, value, zero(value.type), lazy=True)
 
 
 def _length(memory: Memory, type: Type) -> Expression:
     if isinstance(memory, Buffer):
         return Length(type, memory)
     return Constant(type, memory.size)
-
-
-def _zero(type: Type) -> Constant:
-    return Constant(type, False if type.scalar == "bool" else 0.0 if type.is_float else 0)

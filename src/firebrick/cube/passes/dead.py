@@ -115,6 +115,10 @@ def _without_tail(body: Body, jump: type[Continue | Return] | str) -> Body:
 # ---- wanted -----------------------------------------------------------------------------------
 
 
+_STRUCTURE = Break | Continue | If | Region
+"""Wanted in a loop only for the sake of something else in it."""
+
+
 class _Marker:
     """Finds what is wanted, growing until nothing is added."""
 
@@ -153,7 +157,7 @@ class _Marker:
             case Atomic(op=op, memory=memory):
                 return self._sets_wanted(statement) or (op != "load" and self._is_noticed(memory))
             case For(body=body):
-                inside = (s for s in walk(body) if not isinstance(s, Break | Continue))  # ENDS
+                inside = (s for s in walk(body) if not isinstance(s, _STRUCTURE))  # ENDS
                 return self._sets_wanted(statement) or any(map(self._is_wanted, inside))
             case If() | Region():
                 return any(map(self._is_wanted, (s for b in bodies(statement) for s in b)))

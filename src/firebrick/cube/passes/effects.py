@@ -106,7 +106,7 @@ def has_float(expression: Expression) -> bool:
 
 def is_identical(left: Expression, right: Expression) -> bool:
     """Whether two expressions are the same, down to the sign of zeros."""
-    return left == right and signs_of_zeros(left) == signs_of_zeros(right)
+    return left is right or (left == right and signs_of_zeros(left) == signs_of_zeros(right))
 
 
 def signs_of_zeros(expression: Expression) -> list[str]:

@@ -21,12 +21,18 @@ from firebrick.cube.ir.nodes import (
     Unary,
 )
 from firebrick.cube.ir.symbols import COMPARE_SYMBOLS
+from firebrick.cube.ir.types import BOOL
 
 if TYPE_CHECKING:
     from firebrick.cube.ir.nodes import CompareOp
     from firebrick.cube.ir.types import Type
 
 Number = bool | int | float
+
+
+def zero(type: Type) -> Constant:
+    """What a variable holds that was never set, and what loads out of range give."""
+    return Constant(type, False if type == BOOL else 0.0 if type.is_float else 0)
 
 
 def evaluate(expression: Expression) -> Constant | None:

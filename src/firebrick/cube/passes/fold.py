@@ -3,6 +3,7 @@
     TAKEN      an `if` whose condition is known is one of its bodies.
     EMPTY      an `if` without statements is nothing; one with an `else` only is turned around.
     NO TRIPS   a loop that surely makes no trip is nothing: its variable keeps what it held.
+    ONE TRIP   `while c: ...; break` is `if c: ...`, where no other jump belongs to the loop.
     ITSELF     `x = x` is nothing.
 
 `simplify.py` holds the rules for expressions, `propagate.py` those for variables.
@@ -13,8 +14,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from firebrick.cube.ir.nodes import Assign, Constant, For, If, Read, Region, Unary, While
+from firebrick.cube.ir.nodes import Assign, Break, Constant, For, If, Read, Region, Unary, While
 from firebrick.cube.ir.rewrite import rewrite_body
+from firebrick.cube.passes.effects import own_jumps
 from firebrick.cube.passes.propagate import propagate
 from firebrick.cube.passes.simplify import simplifier
 
@@ -52,6 +54,8 @@ def _statement(statement: Statement) -> Body:
         case For(_, Constant(value=start), Constant(value=stop), Constant(value=step)):
             trips = range(int(start), int(stop), int(step))
             return (statement,) if trips else ()
+        case While(condition, (*trip, Break())) if not any(own_jumps(tuple(trip))):
+            return (If(condition, tuple(trip), (), statement.location),)  # ONE TRIP
         case Assign(variable, Read(source)) if source == variable:
             return ()  # ITSELF
         case _:

@@ -6,6 +6,7 @@ An operation whose exact result may leave its type wraps, so that it may give an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ class Interval:
         return other.low <= self.low and self.high <= other.high
 
 
+@cache
 def full(type: Type) -> Interval:
     """Every value of an integer type."""
     return Interval(*integer_range(type))

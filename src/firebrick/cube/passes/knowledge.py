@@ -41,6 +41,7 @@ from firebrick.cube.passes.effects import (
     node_count,
     read_variables,
 )
+from firebrick.cube.passes.evaluate import zero
 from firebrick.cube.passes.intervals import (
     Interval,
     binary_interval,
@@ -81,8 +82,7 @@ class Knowledge:
         """Every variable is zero."""
         known = cls(function)
         for variable in function.variables:
-            zero = False if variable.type == BOOL else 0.0 if variable.type.is_float else 0
-            known.assign(variable, Constant(variable.type, zero))
+            known.assign(variable, zero(variable.type))
         return known
 
     def copy(self) -> Knowledge:

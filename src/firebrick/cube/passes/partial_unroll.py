@@ -8,6 +8,7 @@ The rules, named where they apply:
     CONDITION  `while` evaluates its condition before each of its trips still.
     JUMPS      `continue` leaves a region around its trip; a `break` in it one around the loop.
     INNERMOST  only loops without loops inside: the trips of the others count little.
+    BARRIER    a loop with a barrier stays: waiting costs more than a trip, so that trips are few.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from firebrick.cube.ir.nodes import (
     Region,
     Select,
     Statement,
+    Sync,
     Unary,
     While,
     walk,
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from firebrick.cube.ir.types import Type
 
 LARGEST_FACTOR = 16
-MAX_NODES = 2048
+MAX_NODES = 1024
 """The size of an unrolled loop, as far as the device compiles in sensible time."""
 
 
@@ -54,8 +56,8 @@ def unroll_partially(function: Function) -> Function:
     names = Names(function)
 
     def expand(statement: Statement) -> Body:
-        if not isinstance(statement, For | While) or _has_loop(statement.body):
-            return (statement,)  # INNERMOST
+        if not isinstance(statement, For | While) or not _is_plain(statement.body):
+            return (statement,)
         factor = _factor(statement.body)
         if factor == 1:
             return (statement,)
@@ -66,8 +68,9 @@ def unroll_partially(function: Function) -> Function:
     return names.declare(function, rewrite_body(function.body, expand=expand))
 
 
-def _has_loop(body: Body) -> bool:
-    return any(isinstance(statement, For | While) for statement in walk(body))
+def _is_plain(body: Body) -> bool:
+    outside = For | While | Sync  # INNERMOST, BARRIER
+    return not any(isinstance(statement, outside) for statement in walk(body))
 
 
 def _factor(body: Body) -> int:

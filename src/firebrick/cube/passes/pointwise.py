@@ -10,8 +10,8 @@ The rules, named where they apply:
                launch has to check; a contiguous tensor of rank 1 is as long as its shape says.
     INSIDE     units beyond that length do nothing, so conditions that say so hold for all others.
                In a kernel without such a condition the guards of the mode "checked" would say it.
-    NAMES      two tensors that are written may be one. What one of them holds is kept in variables,
-               so no load may follow a store to another; and with several, all stores are certain.
+    NAMES      two tensors that are written may be one. What they hold is kept in variables, so with
+               several of them all stores are certain, and no load follows a store to another one.
 """
 
 from __future__ import annotations
@@ -20,10 +20,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from firebrick.cube.ir.nodes import (
-    Assign,
     Atomic,
     Buffer,
-    Constant,
     Expression,
     Extent,
     Length,
@@ -35,15 +33,14 @@ from firebrick.cube.ir.nodes import (
     Topology,
     VectorLoad,
     VectorStore,
-    expressions,
     walk,
-    walk_expressions,
 )
-from firebrick.cube.ir.rewrite import rewrite_body, rewrite_expression, rewrite_statement
+from firebrick.cube.ir.rewrite import map_expressions, rewrite_body, rewrite_expression
 from firebrick.cube.passes.dead import remove_dead
-from firebrick.cube.passes.effects import all_expressions, assigned, may_jump_out
+from firebrick.cube.passes.effects import all_expressions, may_jump_out
 from firebrick.cube.passes.fold import fold
 from firebrick.cube.passes.knowledge import Knowledge
+from firebrick.cube.passes.propagate import propagate
 from firebrick.cube.passes.unroll import unroll
 from firebrick.cube.passes.walker import Walker
 
@@ -59,7 +56,7 @@ class Pointwise:
     buffers: tuple[Buffer, ...]
     """Accessed at the position."""
     stored: tuple[Buffer, ...]
-    """Those of them that are written, in the order of their first store."""
+    """Those of them that are written, in the order of the last stores."""
     loaded: tuple[Buffer, ...]
     """Those whose elements are needed at the start."""
 
@@ -84,18 +81,54 @@ def find_pointwise(function: Function) -> Pointwise | None:
     if not buffers or not _has_one_position(function):
         return None
     function = remove_dead(fold(_inside(function, buffers)))
-    stored = dict.fromkeys(s.memory for s in walk(function.body) if isinstance(s, Store))
-    written = tuple(memory for memory in stored if isinstance(memory, Buffer))
+    written = _written(function.body)
     certain = _certain_stores(function.body)
-    if not written or not _is_free_of_names(function, written, certain):
+    if not written or not _is_free_of_names(function):
         return None
-    at_position = _loads_at_position(function)
-    loaded = tuple(
-        buffer
-        for buffer in buffers
-        if buffer in at_position or (buffer in written and buffer not in certain)
-    )
+    loads = _loads_at_position(function)
+    uncertain = [buffer for buffer in written if buffer not in certain]
+    loaded = tuple(b for b in buffers if b in loads or b in uncertain)
     return Pointwise(function, buffers, written, loaded)
+
+
+class _Positions(Walker):
+    """Puts `ABSOLUTE_POS` in place of variables that hold it."""
+
+    def expression(
+        self, expression: Expression, known: Knowledge, before: list[Statement]
+    ) -> Expression:
+        return self._direct(expression, known)
+
+    def simple(self, statement: Statement, known: Knowledge) -> Body:
+        return (map_expressions(statement, lambda one: self._direct(one, known)),)
+
+    def _direct(self, expression: Expression, known: Knowledge) -> Expression:
+        position = position_of(self.function)
+
+        def change(part: Expression) -> Expression:
+            is_position = isinstance(part, Read) and known.values.get(part.variable) == position
+            return position if is_position else part
+
+        return rewrite_expression(expression, change)
+
+
+def _inside(function: Function, buffers: tuple[Buffer, ...]) -> Function:
+    """The function for units that have an element."""
+    length = Length(function.index_type, buffers[0])
+
+    def change(part: Expression) -> Expression:
+        match part:
+            case Length(buffer=buffer) if buffer in buffers:
+                return length  # ONE LENGTH
+            case Extent(buffer=buffer, what="shape") if buffer in buffers and buffer.rank == 1:
+                return length
+            case _:
+                return part
+
+    body = rewrite_body(function.body, change)
+    known = Knowledge.at_start(function)
+    known.note(position_of(function), length, strict=True)  # INSIDE
+    return propagate(replace(function, body=body), known)
 
 
 # ---- conditions -------------------------------------------------------------------------------
@@ -113,7 +146,8 @@ def _has_one_position(function: Function) -> bool:
         if isinstance(expression, Topology) and expression != position:
             return False  # ALONE
         if isinstance(expression, Load) and isinstance(expression.memory, Buffer):
-            if expression.memory.mutable and expression.index != position:
+            elsewhere = expression.index != position
+            if expression.memory.mutable and elsewhere:
                 return False  # POSITION
     stores = (s for s in walk(function.body) if isinstance(s, Store))
     return all(store.index == position for store in stores)
@@ -134,6 +168,16 @@ def _buffers_at_position(function: Function) -> tuple[Buffer, ...]:
     return tuple(b for b in function.buffers if b in loads or b in stores)
 
 
+def _written(body: Body) -> tuple[Buffer, ...]:
+    """The buffers that a body stores to, in the order of the last stores."""
+    order: dict[Buffer, None] = {}
+    for statement in walk(body):
+        if isinstance(statement, Store) and isinstance(statement.memory, Buffer):
+            order.pop(statement.memory, None)
+            order[statement.memory] = None
+    return tuple(order)
+
+
 def _certain_stores(body: Body) -> dict[Buffer, None]:
     """The buffers to which every unit stores."""
     certain: dict[Buffer, None] = {}
@@ -145,21 +189,18 @@ def _certain_stores(body: Body) -> dict[Buffer, None]:
     return certain
 
 
-def _is_free_of_names(
-    function: Function, written: tuple[Buffer, ...], certain: dict[Buffer, None]
-) -> bool:
+def _is_free_of_names(function: Function) -> bool:
     """Whether it makes no difference if two of the writable tensors are one."""
-    others = [buffer for buffer in function.buffers if buffer.mutable]
-    if len(others) == 1:
+    writable = {buffer for buffer in function.buffers if buffer.mutable}
+    if len(writable) == 1:
         return True
-    if any(buffer not in certain for buffer in written):
-        return False
     stored: set[object] = set()
     for statement in function.body:
-        for part in (statement, *walk((statement,))):
-            for whole in expressions(part):
-                loads = (e.memory for e in walk_expressions(whole) if isinstance(e, Load))
-                if any(m in others and stored - {m} for m in loads):
-                    return False
-        stored |= {part.memory for part in walk((statement,)) if isinstance(part, Store)}
-    return True  # NAMES
+        inside = [s.memory for s in walk((statement,)) if isinstance(s, Store)]
+        if inside and not isinstance(statement, Store):
+            return False
+        loads = {e.memory for e in all_expressions((statement,)) if isinstance(e, Load)}
+        if any(stored - {memory} for memory in loads & writable):
+            return False
+        stored.update(inside)
+    return not may_jump_out(function.body) or not stored  # NAMES

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from firebrick.cube.passes.knowledge import Knowledge
 
 
-def propagate(function: Function) -> Function:
-    """The function with what is known put in place."""
-    return replace(function, body=_Propagator(function).run())
+def propagate(function: Function, known: Knowledge | None = None) -> Function:
+    """The function with what is known put in place; `known` says what holds at its start."""
+    return replace(function, body=_Propagator(function).run(known))
 
 
 class _Propagator(Walker):

@@ -13,6 +13,7 @@ The rules, named where they apply:
     NEGATE         `not a < b` is `a >= b` for integers; with a NaN both are false.
     DECIDE         conditions that are known choose their side.
     CONVERT        conversions there and back, where nothing is lost on the way.
+    DIMENSION      the size of a dimension that turns out not to exist is 0.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from firebrick.cube.ir.nodes import (
     CompareOp,
     Constant,
     Expression,
+    Extent,
     Function,
     Logical,
     Reinterpret,
@@ -65,8 +67,8 @@ def simplifier(function: Function) -> Change:
         if known is not None and _has_certain_bits(expression, known):
             return known
         match expression:
-            case Topology():
-                return simplify_position(expression, function)
+            case Topology() | Extent() | Call():
+                return _reference(expression, function)
             case Binary():
                 return _binary(expression)
             case Compare():
@@ -77,12 +79,22 @@ def simplifier(function: Function) -> Change:
                 return _decided(expression)
             case Cast() | Reinterpret():
                 return _converted(expression)
-            case Call(name="powi" | "pow", arguments=(base, Constant(value=1))):
-                return base
             case _:
                 return expression
 
     return change
+
+
+def _reference(expression: Topology | Extent | Call, function: Function) -> Expression:
+    match expression:
+        case Topology():
+            return simplify_position(expression, function)
+        case Extent(type, buffer, _, Constant(value=dim)) if not 0 <= dim < buffer.rank:
+            return Constant(type, 0)  # DIMENSION
+        case Call(name="powi" | "pow", arguments=(base, Constant(value=1))):
+            return base  # NEUTRAL
+        case _:
+            return expression
 
 
 def _has_certain_bits(expression: Expression, known: Constant) -> bool:

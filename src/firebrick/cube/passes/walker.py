@@ -71,9 +71,9 @@ class Walker:
         self._marks = _compared_numbers(function)
         self._is_changing = True
 
-    def run(self) -> Body:
-        """The new body of the function."""
-        return self.body(self.function.body, Knowledge.at_start(self.function))[0]
+    def run(self, known: Knowledge | None = None) -> Body:
+        """The new body of the function; `known` says what holds at its start besides zeros."""
+        return self.body(self.function.body, known or Knowledge.at_start(self.function))[0]
 
     # ---- what a pass says ---------------------------------------------------------------------
 

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 ParameterKind = Literal["pointer", "float", "double", "integer", "other"]
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_INTEGER = re.compile(
-    r"\b(?:bool|char|short|int|long|unsigned|signed|size_t|u?int(?:8|16|32|64)_t)\b"
+_INTEGER = r"\b(?:bool|char|short|int|long|unsigned|signed|size_t|u?int(?:8|16|32|64)_t)\b"
+_KINDS: tuple[tuple[re.Pattern[str], ParameterKind], ...] = (
+    (re.compile(r"[*\[]"), "pointer"),
+    (re.compile(r"\bfloat\b"), "float"),
+    (re.compile(r"\bdouble\b"), "double"),
+    (re.compile(_INTEGER), "integer"),
 )
-_FLOAT = re.compile(r"\bfloat\b")
-_DOUBLE = re.compile(r"\bdouble\b")
-_POINTER = re.compile(r"[*\[]")
+"""How a declaration shows what it is; the first that fits counts."""
 
 
 def parameters_of(text: str, entry: str) -> tuple[ParameterKind, ...]:
@@ -45,10 +47,10 @@ def parameters_of(text: str, entry: str) -> tuple[ParameterKind, ...]:
 
 
 def _kind(parameter: str) -> ParameterKind:
-    kinds: tuple[tuple[re.Pattern[str], ParameterKind], ...] = (
-        (_POINTER, "pointer"), (_FLOAT, "float"), (_DOUBLE, "double"), (_INTEGER, "integer"),
-    )  # fmt: skip
-    return next((kind for pattern, kind in kinds if pattern.search(parameter)), "other")
+    for pattern, kind in _KINDS:
+        if pattern.search(parameter):
+            return kind
+    return "other"
 
 
 def check_arguments(

@@ -9,22 +9,28 @@ from __future__ import annotations
 import ctypes
 from abc import ABC, abstractmethod
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from firebrick.cube.cache import kernel_key, shared_cache
 from firebrick.cube.codegen.names import entry_point
 from firebrick.cube.passes import prepare
+from firebrick.cube.passes.vectorize import vectorize
 from firebrick.cube.runtime import c_parameters
 from firebrick.cube.runtime.cupy_device import CupyDevice, Failures, PinnedPage, driver, runtime
-from firebrick.cube.runtime.metadata_page import SIZE_BYTES, MetadataPage
+from firebrick.cube.runtime.metadata_page import SIZE_BYTES, MetadataPage, launch_key
 from firebrick.errors import KernelCompileError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from firebrick.cube.ir.nodes import Function
+    from firebrick.cube.passes.vectorize import Vectorized
     from firebrick.cube.runtime.base import Properties, TensorArgument, Triple
     from firebrick.cube.runtime.c_parameters import ParameterKind
+
+
+PLANS = 1024
+"""Kept for launches like earlier ones, for each kernel."""
 
 
 class Loaded:
@@ -55,8 +61,8 @@ class Places:
         self.address = ctypes.addressof(self._pointers)
 
 
-class Compiled:
-    """A kernel of the kernel language."""
+class Version:
+    """A kernel of the kernel language, element by element or by vectors."""
 
     __slots__ = ("function", "loaded", "places", "positions", "units")
 
@@ -66,6 +72,31 @@ class Compiled:
         self.units = function.cube_dim
         self.positions = [buffer.position for buffer in function.buffers]
         self.places = Places(len(self.positions) + 1)
+
+
+class Plan(NamedTuple):
+    """What launches of equal geometry, sizes and numbers have in common."""
+
+    version: Version
+    cubes: Triple
+    metadata: int
+    """Its address, as long as the page of the metadata has this generation."""
+    generation: int
+
+
+class Compiled:
+    """A kernel of the kernel language and its versions."""
+
+    __slots__ = ("name", "plain", "plans", "vectorized", "wide")
+
+    def __init__(self, name: str, plain: Version, vectorized: Vectorized | None) -> None:
+        self.name = name
+        """In messages."""
+        self.plain = plain
+        self.vectorized = vectorized
+        self.wide: Version | None = None
+        """By vectors; compiled when a launch can use it."""
+        self.plans: dict[Hashable, Plan] = {}
 
 
 class CompiledSource:
@@ -115,10 +146,13 @@ class CupyDriver(CupyDevice, ABC):
 
     def compile(self, function: Function) -> Compiled:
         """Guards, C++, machine code from the cache or the compiler."""
+        plain = self._version(function.name, function)
+        return Compiled(function.name, plain, vectorize(function, self.properties))
+
+    def _version(self, name: str, function: Function) -> Version:
         prepared = prepare(function, self.properties, checked=True)
         entry = entry_point(prepared.name)
-        loaded = self._load(function.name, self.emit(prepared), entry, with_headers=False)
-        return Compiled(prepared, loaded)
+        return Version(prepared, self._load(name, self.emit(prepared), entry, with_headers=False))
 
     def compile_source(self, text: str, entry: str, buffers: int) -> CompiledSource:
         """A text of the user's, which may include the headers that come with the compiler."""
@@ -164,38 +198,63 @@ class CupyDriver(CupyDevice, ABC):
         """Queues a kernel."""
         # As `using`, without its cost: this is called more often than anything else.
         before = self.enter()
-        places = compiled.places
-        values = places.values
-        x, y, z = cube_count
-        units_x, units_y, units_z = compiled.units
-        handle = compiled.loaded.handle
+        key = (cube_count, launch_key(tensors, numbers))
         try:
             with self._lock:
-                for place, position in enumerate(compiled.positions):
-                    values[place] = tensors[position].memory.raw.block.raw
-                values[len(compiled.positions)] = self._place(compiled, tensors, numbers)
+                plan = compiled.plans.get(key)
+                if plan is None or plan.generation != self._page.generation:
+                    plan = self._plan(compiled, cube_count, tensors, numbers)
+                    compiled.plans[key] = plan
+                version, (x, y, z), metadata, _ = plan
+                units_x, units_y, units_z = version.units
+                places = version.places
+                values = places.values
+                count = 0
+                for position in version.positions:
+                    values[count] = tensors[position].memory.raw.block.raw
+                    count += 1
+                values[count] = metadata
                 driver.launchKernel(
-                    handle, x, y, z, units_x, units_y, units_z, 0, self._stream, places.address, 0
+                    version.loaded.handle, x, y, z, units_x, units_y, units_z,
+                    0, self._stream, places.address, 0,
                 )  # fmt: skip
         except Failures as reason:
-            raise self.failure(f"`{compiled.loaded.name}` is launched", reason) from reason
+            raise self.failure(f"`{compiled.name}` is launched", reason) from reason
         finally:
             self.leave(before)
 
-    def _place(
+    def _plan(
         self,
         compiled: Compiled,
+        cube_count: Triple,
         tensors: Sequence[TensorArgument],
         numbers: Sequence[bool | int | float],
-    ) -> int:
-        """The address of the metadata."""
-        offset = self._page.place(compiled, compiled.function, tensors, numbers)
+    ) -> Plan:
+        """Chooses the version, and writes the metadata."""
+        if len(compiled.plans) >= PLANS:
+            compiled.plans.clear()
+        version, cubes = self._choose(compiled, cube_count, tensors)
+        offset = self._page.place(version, version.function, tensors, numbers)
         if offset is None:
             runtime.streamSynchronize(self._stream)
             self._page.restart()
-            offset = self._page.place(compiled, compiled.function, tensors, numbers)
+            offset = self._page.place(version, version.function, tensors, numbers)
         assert offset is not None
-        return self._pinned.address + offset
+        return Plan(version, cubes, self._pinned.address + offset, self._page.generation)
+
+    def _choose(
+        self, compiled: Compiled, cube_count: Triple, tensors: Sequence[TensorArgument]
+    ) -> tuple[Version, Triple]:
+        """By vectors where the launch allows it; addresses are aligned, as `allocate` says."""
+        vectorized = compiled.vectorized
+        if vectorized is None:
+            return compiled.plain, cube_count
+        cubes = vectorized.cube_count(cube_count, tensors, self.properties)
+        if cubes is None:
+            return compiled.plain, cube_count
+        if compiled.wide is None:
+            compiled.wide = self._version(compiled.name, vectorized.function)
+        return compiled.wide, cubes
 
     def launch_source(
         self,

@@ -26,6 +26,8 @@ class MetadataPage:
 
     def __init__(self, write: Callable[[int, bytes], object]) -> None:
         """`write` is given an offset and what is to stand there for launches queued later."""
+        self.generation = 0
+        """How often it was begun anew: older offsets mean nothing."""
         self._write = write
         self._offsets: dict[Hashable, int] = {}
         self._next = 0
@@ -41,9 +43,7 @@ class MetadataPage:
 
         `owner` stands for the function, which takes long to hash.
         """
-        sizes = tuple([(t.shape, t.strides, t.length) for t in tensors])
-        # 0.0 and -0.0 are equal, and not the same.
-        key = (owner, sizes, repr(numbers) if 0.0 in numbers else tuple(numbers))
+        key = (owner, launch_key(tensors, numbers))
         found = self._offsets.get(key)
         return self._add(key, function, tensors, numbers) if found is None else found
 
@@ -67,3 +67,13 @@ class MetadataPage:
         """Forgets everything; nothing that is not queued may refer to it."""
         self._offsets.clear()
         self._next = 0
+        self.generation += 1
+
+
+def launch_key(
+    tensors: Sequence[TensorArgument], numbers: Sequence[bool | int | float]
+) -> Hashable:
+    """Launches of one kernel with equal keys have the same metadata."""
+    sizes = tuple([(t.shape, t.strides, t.length) for t in tensors])
+    # 0.0 and -0.0 are equal, and not the same.
+    return sizes, repr(numbers) if 0.0 in numbers else tuple(numbers)

@@ -7,9 +7,11 @@ register.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from firebrick.cube.codegen.llvm.definitions import resolve
 from firebrick.cube.codegen.llvm.flow import (
     NONE,
     Variables,
@@ -47,23 +49,27 @@ from firebrick.cube.ir.nodes import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+Definitions: TypeAlias = Mapping[Variable, Expression]
+
 
 def share(plan: Plan, planner: Planner) -> tuple[Plan, Variables]:
     """The plan with settings of common variables taken out of its runs, and those variables."""
     common = frozenset(planner.counters)
     if not planner.skips:  # else a statement of the cube may be meant for some units only
-        common |= _find(runs(plan), common)
-    return _shared(plan, common), common
+        common |= _find(runs(plan), common, planner.definitions)
+    return _shared(plan, common, planner.definitions), common
 
 
-def _find(all_runs: list[Run], counters: Variables) -> Variables:
+def _find(all_runs: list[Run], counters: Variables, definitions: Definitions) -> Variables:
     settings: dict[Variable, list[Expression]] = {}
     others = NONE
     for run in all_runs:
         movable = _movable(run)
         for assign in movable:
-            settings.setdefault(assign.variable, []).append(assign.value)
-        others |= assigned_in(tuple(s for s in run.body if s not in movable))
+            value = resolve(assign.value, definitions)
+            settings.setdefault(assign.variable, []).append(value)
+        moved = set(map(id, movable))
+        others |= assigned_in(tuple(s for s in run.body if id(s) not in moved))
     common = counters | frozenset(settings) - others
     while True:
         kept = frozenset(
@@ -110,23 +116,23 @@ def is_common(expression: Expression, common: Variables) -> bool:
             return all(is_common(part, common) for part in operands(expression))
 
 
-def _shared(plan: Plan, common: Variables) -> Plan:
+def _shared(plan: Plan, common: Variables, definitions: Definitions) -> Plan:
     steps: list[Step] = []
     for step in plan:
         match step:
             case Run():
-                steps += _taken_apart(step, common)
+                steps += _taken_apart(step, common, definitions)
             case Choice(then=then, orelse=orelse):
-                then, orelse = _shared(then, common), _shared(orelse, common)
-                steps.append(replace(step, then=then, orelse=orelse))
+                yes, no = (_shared(part, common, definitions) for part in (then, orelse))
+                steps.append(replace(step, then=yes, orelse=no))
             case Loop(body=body) | Part(body=body):
-                steps.append(replace(step, body=_shared(body, common)))
+                steps.append(replace(step, body=_shared(body, common, definitions)))
             case _:
                 steps.append(step)
     return tuple(steps)
 
 
-def _taken_apart(run: Run, common: Variables) -> Iterator[Step]:
+def _taken_apart(run: Run, common: Variables, definitions: Definitions) -> Iterator[Step]:
     """Settings go in front of the run, or split it where it has read the variable already."""
     front: list[Step] = []
     rest: list[Statement] = []
@@ -138,7 +144,7 @@ def _taken_apart(run: Run, common: Variables) -> Iterator[Step]:
             yield from front
             yield replace(run, body=tuple(rest))
             front, rest = [], []
-        front.append(Setting(statement.variable, statement.value))
+        front.append(Setting(statement.variable, resolve(statement.value, definitions)))
     yield from front
     if rest:
         yield replace(run, body=tuple(rest))

@@ -16,8 +16,7 @@ from firebrick.cube.codegen.llvm.types import register_type, zero
 from firebrick.cube.ir.nodes import For
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from firebrick.cube.codegen.llvm.affine import Growths
     from firebrick.cube.codegen.llvm.storage import Storage
     from firebrick.cube.codegen.llvm.text import Value
     from firebrick.cube.ir.nodes import Expression
@@ -27,10 +26,16 @@ class Cubes:
     """Writes cubes of one function; several times, if different things are known of them."""
 
     def __init__(
-        self, launch: Launch, plan: Plan, storage: Storage, skipping: frozenset[str]
+        self,
+        launch: Launch,
+        plan: Plan,
+        storage: Storage,
+        skipping: frozenset[str],
+        growths: Growths,
     ) -> None:
         self.launch = launch
         self.plan = plan
+        self.growths = growths
         builder = launch.builder
         self.scratch = Scratch(builder, launch.arguments, storage)
         self.common = {
@@ -40,16 +45,15 @@ class Cubes:
         self.skips = {name: code for code, name in enumerate(sorted(skipping), TAKES_PART + 1)}
         self.runs = RunWriter(builder, launch.arguments, self.scratch, self.common, self.skips)
 
-    def write(self, number: Value, known: Mapping[int, bool]) -> None:
-        """The cube of that number; `known` are comparisons that are certain for all its units."""
-        _CubeWriter(self, Cube(self.launch, number), known).write()
+    def write(self, number: Value) -> None:
+        """The cube of that number."""
+        _CubeWriter(self, Cube(self.launch, number)).write()
 
 
 class _CubeWriter:
-    def __init__(self, cubes: Cubes, cube: Cube, known: Mapping[int, bool]) -> None:
+    def __init__(self, cubes: Cubes, cube: Cube) -> None:
         self._cubes = cubes
         self._cube = cube
-        self._known = known
         self._launch = cubes.launch
         self._builder = cubes.launch.builder
 
@@ -145,14 +149,14 @@ class _CubeWriter:
         unit = self._cube.first_unit()
         number = builder.constant("i64", 0)
         slots = dict(self._cubes.common)
-        for variable in sorted(reads(*values) - slots.keys(), key=lambda v: v.name):
+        kept = reads(*values) - slots.keys()
+        for variable in sorted(kept, key=lambda v: v.name):
             slots[variable] = builder.slot(register_type(variable.type), "copy")
             builder.store(scratch.load(variable, number), slots[variable])
         around = Surroundings(
             lambda name: self._cube.topology(name, unit),
             slots,
             lambda array, index: scratch.element(array, index, number),
-            self._known,
         )
         return Expressions(builder, self._launch.arguments, around)
 
@@ -171,6 +175,21 @@ class _CubeWriter:
                 at[axis] = loops.enter_context(builder.counted(zero_position, end, marks))
             unit = at[0], at[1], at[2]
             number = self._cube.unit_number(unit).convert("sext", "i64")
-            self._cubes.runs.write(
-                run, Unit(lambda name: self._cube.topology(name, unit), number, self._known)
-            )
+            row = self._row(unit) if axes and axes[-1] == 0 else None
+            found = Unit(lambda name: self._cube.topology(name, unit), number, row)
+            self._cubes.runs.write(run, found)
+
+    def _row(self, unit: Position) -> Row | None:
+        """The neighbors along x, where addresses have more bits than indices."""
+        function = self._launch.function
+        if function.index_type.bits >= ADDRESS_BITS:
+            return None
+        x, y, z = unit
+        first = self._launch.constant(0), y, z
+        return Row(
+            x,
+            lambda name: self._cube.topology(name, first),
+            self._cubes.growths,
+            {},
+            LARGEST_INDEX // function.cube_dim[0],
+        )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from firebrick.cube.codegen.llvm import arithmetic, conversions, mathematics
+from firebrick.cube.codegen.llvm.affine import growth
 from firebrick.cube.codegen.llvm.types import memory_type, register_type, size_bytes
 from firebrick.cube.ir.nodes import (
     Argument,
@@ -33,9 +34,25 @@ from firebrick.cube.ir.nodes import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from firebrick.cube.codegen.llvm.affine import Growth
     from firebrick.cube.codegen.llvm.arguments import Arguments
     from firebrick.cube.codegen.llvm.text import Builder, Value
     from firebrick.cube.ir.nodes import SharedArray, TopologyName
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Neighboring units along x."""
+
+    unit: Value
+    """The number of the unit in the row, in the index type."""
+    topology: Callable[[TopologyName], Value]
+    """Positions of the first unit of the row."""
+    growths: Mapping[Variable, Growth]
+    bases: Mapping[Variable, Value]
+    """For variables that grow: the address of what the first unit would have in them."""
+    largest_factor: int
+    """Growths up to this may be split off; see `affine.py`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +64,8 @@ class Surroundings:
     """Addresses of the variables."""
     place: Callable[[SharedArray | LocalArray, Value], Value]
     """The address of an element, given its index as `i64`."""
-    known: Mapping[int, bool] = field(default_factory=dict[int, bool])
-    """Comparisons, by identity, whose outcome is certain here."""
+    row: Row | None = None
+    """The neighbors that may become a vector."""
 
 
 class Expressions:
@@ -105,9 +122,6 @@ class Expressions:
                 return mathematics.call(name, values, arguments[0].type, arguments)
 
     def _compare(self, expression: Compare) -> Value:
-        known = self.around.known.get(id(expression))
-        if known is not None:
-            return self.builder.constant("i1", known)
         left, right = self.value(expression.left), self.value(expression.right)
         return arithmetic.compare(expression.op, left, right, expression.left.type)
 
@@ -139,8 +153,6 @@ class Expressions:
         self, condition: Value, if_true: Callable[[], Value], if_false: Callable[[], Value]
     ) -> Value:
         """Evaluates one of two sides."""
-        if condition.text in ("true", "false"):
-            return if_true() if condition.text == "true" else if_false()
         builder = self.builder
         yes, no, after = (builder.fresh(stem) for stem in ("yes", "no", "chosen"))
         builder.branch(condition, yes, no)
@@ -163,10 +175,39 @@ class Expressions:
         """Sets a variable."""
         self.builder.store(value, self.around.slots[variable])
 
+    def assign(self, variable: Variable, expression: Expression) -> None:
+        """Sets a variable to an expression."""
+        row = self.around.row
+        base = None if row is None else row.bases.get(variable)
+        value = self.value(expression)
+        if row is not None and base is not None:
+            self.builder.store(self._base(expression, row), base)
+        self.write(variable, value)
+
     def index(self, expression: Expression) -> Value:
         """A position in memory as `i64`."""
-        extend = "zext" if expression.type.kind == "uint" else "sext"
-        return self.value(expression).convert(extend, "i64")
+        row = self.around.row
+        if row is not None:
+            factor = growth(expression, row.growths)
+            if factor is not None and 0 < factor <= row.largest_factor:
+                offset = row.unit.convert("zext", "i64") * factor
+                return self._base(expression, row).convert("sext", "i64") + offset
+        return self.value(expression).convert("sext", "i64")
+
+    def _base(self, expression: Expression, row: Row) -> Value:
+        """What the first unit of the row has, of an expression whose growth is known."""
+        match expression:
+            case Topology(name=name):
+                return row.topology(name)
+            case Read(variable) if variable in row.bases:
+                return self.builder.load(register_type(variable.type), row.bases[variable])
+            case Cast(value=value) if growth(expression, row.growths) != 0:
+                return self._base(value, row)
+            case Binary(op, left, right) if growth(expression, row.growths) != 0:
+                first, second = self._base(left, row), self._base(right, row)
+                return arithmetic.binary(op, first, second, expression.type)
+            case _:
+                return self.value(expression)
 
     def address(self, memory: Memory, index: Value) -> Value:
         """Where an element is."""

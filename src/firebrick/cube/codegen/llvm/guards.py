@@ -7,7 +7,7 @@ nothing is known, run the code as it stands.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from firebrick.cube.codegen.llvm.flow import assigned
@@ -32,6 +32,9 @@ from firebrick.cube.ir.nodes import (
     walk,
     walk_expressions,
 )
+from firebrick.cube.ir.rewrite import map_expressions, map_parts, rewrite_body
+from firebrick.cube.ir.types import BOOL
+from firebrick.cube.passes.fold import fold
 
 if TYPE_CHECKING:
     from firebrick.cube.ir.nodes import CompareOp, Function
@@ -58,6 +61,18 @@ class Guards:
     )
     outcomes: dict[int, bool] = field(default_factory=dict[int, bool])
     """By identity of the comparison."""
+
+    def applied(self, function: Function) -> Function:
+        """The function where all positions are below their bounds."""
+
+        def decide(expression: Expression) -> Expression:
+            outcome = self.outcomes.get(id(expression))
+            return map_parts(expression, decide) if outcome is None else Constant(BOOL, outcome)
+
+        def rewrite(statement: Statement) -> Body:
+            return (map_expressions(statement, decide),)
+
+        return fold(replace(function, body=rewrite_body(function.body, expand=rewrite)))
 
 
 def find_guards(function: Function) -> Guards:

@@ -10,13 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from firebrick.cube.codegen.llvm.affine import ADDRESS_BITS, Growths, find_growths
 from firebrick.cube.codegen.llvm.arguments import PARAMETERS, Arguments
 from firebrick.cube.codegen.llvm.common import share
 from firebrick.cube.codegen.llvm.cubes import Cubes
-from firebrick.cube.codegen.llvm.expressions import Expressions, Surroundings
+from firebrick.cube.codegen.llvm.definitions import find_definitions
+from firebrick.cube.codegen.llvm.expressions import Expressions, Row, Surroundings
 from firebrick.cube.codegen.llvm.flow import has_barrier
 from firebrick.cube.codegen.llvm.guards import Guards, find_guards
-from firebrick.cube.codegen.llvm.plan import Planner, Run
+from firebrick.cube.codegen.llvm.loops import loops_of_cube
+from firebrick.cube.codegen.llvm.plan import Plan, Planner, Run
 from firebrick.cube.codegen.llvm.positions import OF_THE_LAUNCH, Cube, Launch
 from firebrick.cube.codegen.llvm.runs import RunWriter, Unit
 from firebrick.cube.codegen.llvm.scratch import Scratch
@@ -53,6 +56,17 @@ def write_module(function: Function) -> Module:
     return _Writer(function).write()
 
 
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """One way to run the kernel."""
+
+    function: Function
+    plan: Plan
+    storage: Storage
+    skipping: frozenset[str]
+    growths: Growths
+
+
 class _Writer:
     def __init__(self, function: Function) -> None:
         self._function = function
@@ -62,81 +76,77 @@ class _Writer:
 
     def write(self) -> Module:
         function = self._function
-        planner = Planner()
-        plan, common = share(planner.plan(function.body), planner)
-        storage = plan_storage(function, plan, planner, common)
-        if self._is_flat(storage):
-            self._positions(storage)
+        guards = Guards() if has_barrier(function.body) else find_guards(function)
+        edge = _version(function)
+        interior = _version(guards.applied(function)) if guards.outcomes else edge
+        if _is_flat(interior) and _is_flat(edge):
+            self._positions(guards, interior, edge)
         else:
-            cubes = Cubes(self._launch, plan, storage, frozenset(planner.skips))
-            self._cubes(cubes)
+            self._cubes(guards, interior, edge)
         self._builder.end()
         symbol = symbol_of(function)
         text = self._builder.module(f'define void @"{symbol}"({PARAMETERS}) {ATTRIBUTES}')
-        return Module(text, symbol, storage.size)
-
-    def _is_flat(self, storage: Storage) -> bool:
-        function = self._function
-        _, height, depth = function.cube_dim
-        used = _topology(function)
-        in_a_row = height == depth == 1 and used <= OF_THE_LAUNCH | {"ABSOLUTE_POS"}
-        return in_a_row and not function.shared and not has_barrier(function.body)
+        return Module(text, symbol, max(interior.storage.size, edge.storage.size))
 
     # ---- one loop over positions --------------------------------------------------------------
 
-    def _positions(self, storage: Storage) -> None:
-        builder, arguments, launch = self._builder, self._arguments, self._launch
-        units = self._function.units
+    def _positions(self, guards: Guards, interior: _Version, edge: _Version) -> None:
+        launch, units = self._launch, self._function.units
         begin, end = (
             number.binary("mul nsw", units).convert("trunc", launch.index)
-            for number in (arguments.first_cube(), arguments.end_of_cubes())
+            for number in (self._arguments.first_cube(), self._arguments.end_of_cubes())
         )
-        guards = find_guards(self._function)
-        runs = RunWriter(builder, arguments, Scratch(builder, arguments, storage), {}, {})
-        if guards.outcomes:
-            limit = self._limit(guards, "ABSOLUTE_POS")
-            middle = end if limit is None else _clamp(limit, begin, end)
-            self._stretch(runs, begin, middle, guards.outcomes)
-            begin = middle
-            if limit is None:
-                return
-        self._stretch(runs, begin, end, {})
+        if edge is interior:
+            self._stretch(edge, begin, end)
+            return
+        limit = self._limit(guards, "ABSOLUTE_POS")
+        middle = end if limit is None else _clamp(limit, begin, end)
+        self._stretch(interior, begin, middle)
+        if limit is not None:
+            self._stretch(edge, middle, end)
 
-    def _stretch(
-        self, runs: RunWriter, begin: Value, end: Value, known: Mapping[int, bool]
-    ) -> None:
+    def _stretch(self, version: _Version, begin: Value, end: Value) -> None:
         """The units at neighboring positions."""
         builder = self._builder
-        run = Run(self._function.body, {}, is_repeated=False)
+        scratch = Scratch(builder, self._arguments, version.storage)
+        runs = RunWriter(builder, self._arguments, scratch, {}, {})
+        run = Run(version.function.body, {}, is_repeated=False)
         with builder.independent() as marks, builder.counted(begin, end, marks) as position:
 
             def topology(name: TopologyName) -> Value:
                 return position if name == "ABSOLUTE_POS" else self._launch.topology(name)
 
-            runs.write(run, Unit(topology, builder.constant("i64", 0), known))
+            row = None
+            if self._function.index_type.bits < ADDRESS_BITS:
+                row = Row(position, self._first_topology, version.growths, {}, largest_factor=1)
+            runs.write(run, Unit(topology, builder.constant("i64", 0), row))
+
+    def _first_topology(self, name: TopologyName) -> Value:
+        return self._launch.constant(0) if name == "ABSOLUTE_POS" else self._launch.topology(name)
 
     # ---- cube by cube -------------------------------------------------------------------------
 
-    def _cubes(self, cubes: Cubes) -> None:
+    def _cubes(self, guards: Guards, interior: _Version, edge: _Version) -> None:
         builder, arguments = self._builder, self._arguments
-        guards = Guards()
-        if not has_barrier(self._function.body):
-            guards = find_guards(self._function)
         limits: dict[TopologyName, Value | None] = {
             name: self._limit(guards, name) for name in guards.bounds
         }
         with builder.counted(arguments.first_cube(), arguments.end_of_cubes()) as number:
-            if not guards.outcomes:
-                cubes.write(number, {})
+            if edge is interior:
+                self._cube(edge, number)
                 return
-            inside, edge, after = (builder.fresh(stem) for stem in ("interior", "edge", "cube"))
-            builder.branch(self._is_interior(number, limits), inside, edge)
+            inside, outside, after = (builder.fresh(s) for s in ("interior", "edge", "cube"))
+            builder.branch(self._is_interior(number, limits), inside, outside)
             builder.place(inside)
-            cubes.write(number, guards.outcomes)
+            self._cube(interior, number)
             builder.jump(after)
-            builder.place(edge)
-            cubes.write(number, {})
+            builder.place(outside)
+            self._cube(edge, number)
             builder.place(after)
+
+    def _cube(self, version: _Version, number: Value) -> None:
+        plan, storage, skipping = version.plan, version.storage, version.skipping
+        Cubes(self._launch, plan, storage, skipping, version.growths).write(number)
 
     def _is_interior(self, number: Value, limits: Mapping[TopologyName, Value | None]) -> Value:
         """Whether all positions of a cube stay below their bounds."""
@@ -169,6 +179,27 @@ class _Writer:
             return value.convert("sext", "i64")
         wide = value.convert("zext", "i64")
         return wide.call("umin", _LARGEST_BOUND)
+
+
+def _version(function: Function) -> _Version:
+    definitions = find_definitions(function)
+    growths = find_growths(function.body)
+    planner = Planner(definitions, loops_of_cube(function, definitions, growths))
+    plan = planner.plan(function.body)
+    if planner.of_cube and planner.skips:  # units that sit out cost more than such loops give
+        planner = Planner(definitions)
+        plan = planner.plan(function.body)
+    plan, common = share(plan, planner)
+    storage = plan_storage(function, plan, planner, common, definitions)
+    return _Version(function, plan, storage, frozenset(planner.skips), growths)
+
+
+def _is_flat(version: _Version) -> bool:
+    """Whether one loop over positions will do."""
+    function = version.function
+    _, height, depth = function.cube_dim
+    in_a_row = height == depth == 1 and _topology(function) <= OF_THE_LAUNCH | {"ABSOLUTE_POS"}
+    return in_a_row and not function.shared and all(isinstance(s, Run) for s in version.plan)
 
 
 def _no_place(array: object, index: Value) -> Value:

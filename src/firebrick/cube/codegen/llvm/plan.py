@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from firebrick.cube.codegen.llvm.definitions import resolve
 from firebrick.cube.codegen.llvm.flow import (
     BREAK,
     CONTINUE,
@@ -39,9 +40,10 @@ from firebrick.cube.ir.nodes import (
     Variable,
     While,
 )
+from firebrick.cube.ir.rewrite import map_expressions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Set
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,10 @@ _EVERYTHING = _Ahead(barrier=True, run=True)
 class Planner:
     """Makes the plan of a body."""
 
+    definitions: Mapping[Variable, Expression]
+    """What is put in for variables where the cube evaluates something."""
+    of_cube: Set[int] = frozenset()
+    """Identities of statements that the cube runs although they hold no barrier."""
     skips: set[str] = field(default_factory=set[str])
     """Where units go on that sit out runs."""
     counters: list[Variable] = field(default_factory=list[Variable])
@@ -176,7 +182,7 @@ class Planner:
         return tuple(reversed(steps)), ahead
 
     def _is_of_cube(self, statement: Statement, targets: _Targets) -> bool:
-        if has_barrier((statement,)):
+        if id(statement) in self.of_cube or has_barrier((statement,)):
             return True
         return any(targets[key].passes_barrier for key in escapes((statement,)))
 
@@ -190,7 +196,7 @@ class Planner:
             case If(condition, then, orelse):
                 yes, in_yes = self._body(then, targets)
                 no, in_no = self._body(orelse, targets)
-                return Choice(condition, yes, no), in_yes | in_no
+                return Choice(resolve(condition, self.definitions), yes, no), in_yes | in_no
             case For() | While():
                 return self._loop(statement, targets)
             case Region(label, body):
@@ -207,7 +213,7 @@ class Planner:
             case Leave(label):
                 return Jump(leave_key(label)), _Ahead()
             case _:
-                raise TypeError(f"{type(statement).__name__} holds no barrier.")
+                raise TypeError(f"{type(statement).__name__} is no statement of the cube.")
 
     def _loop(self, loop: For | While, targets: _Targets) -> tuple[Step, _Ahead]:
         self._loops += 1
@@ -224,7 +230,9 @@ class Planner:
         self._depth += 1
         plan, inside = self._body(body, inner)
         self._depth -= 1
-        return Loop(loop, plan, name, counter), inside
+        resolved = map_expressions(loop, lambda value: resolve(value, self.definitions))
+        assert isinstance(resolved, For | While)
+        return Loop(resolved, plan, name, counter), inside
 
 
 def _seen(targets: _Targets, ahead: _Ahead) -> _Targets:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from firebrick.cube.codegen.llvm.text import Builder, Value
     from firebrick.cube.ir.nodes import Function, TopologyName
 
-Unit = tuple["Value", "Value", "Value"]
-"""Positions in the cube along x, y, z."""
+Position = tuple["Value", "Value", "Value"]
+"""Of a unit in the cube, along x, y, z."""
 AXES = "XYZ"
 PLANE_DIM = 1
 
@@ -91,17 +91,17 @@ class Cube:
         )
         self._along = [position.convert("trunc", launch.index) for position in along]
 
-    def first_unit(self) -> Unit:
+    def first_unit(self) -> Position:
         """The unit that stands for all where all are alike."""
         zero = self._launch.constant(0)
         return zero, zero, zero
 
-    def last_unit(self) -> Unit:
+    def last_unit(self) -> Position:
         """The one with the largest positions."""
         x, y, z = (self._launch.constant(size - 1) for size in self._dim)
         return x, y, z
 
-    def unit_number(self, unit: Unit) -> Value:
+    def unit_number(self, unit: Position) -> Value:
         """UNIT_POS."""
         x, y, z = unit
         width, height, depth = self._dim
@@ -109,7 +109,7 @@ class Cube:
             return x
         return plus(times(plus(times(z, height), y), width), x)
 
-    def topology(self, name: TopologyName, unit: Unit) -> Value:
+    def topology(self, name: TopologyName, unit: Position) -> Value:
         """Any topology value, of a unit of this cube."""
         if name in OF_THE_LAUNCH:
             return self._launch.topology(name)
@@ -124,7 +124,7 @@ class Cube:
                 kind, _, letter = name.rpartition("_")
                 return self._on_axis(kind, AXES.index(letter), unit)
 
-    def _on_axis(self, kind: str, axis: int, unit: Unit) -> Value:
+    def _on_axis(self, kind: str, axis: int, unit: Position) -> Value:
         match kind:
             case "UNIT_POS":
                 return unit[axis]
@@ -133,7 +133,7 @@ class Cube:
             case _:
                 return plus(times(self._along[axis], self._dim[axis]), unit[axis])
 
-    def _absolute(self, unit: Unit) -> Value:
+    def _absolute(self, unit: Position) -> Value:
         width, height, depth = self._dim
         if height == depth == 1:
             return plus(times(self._number, width), unit[0])

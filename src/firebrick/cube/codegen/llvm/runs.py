@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from firebrick.cube.codegen.llvm.expressions import Expressions, Surroundings
+from firebrick.cube.codegen.llvm.expressions import Expressions, Row, Surroundings
 from firebrick.cube.codegen.llvm.flow import assigned_in, escapes, exposed, read_in
 from firebrick.cube.codegen.llvm.scratch import TAKES_PART, Scratch
 from firebrick.cube.codegen.llvm.statements import Labels, Statements
@@ -29,8 +29,8 @@ class Unit:
     topology: Callable[[TopologyName], Value]
     number: Value
     """UNIT_POS as `i64`."""
-    known: Mapping[int, bool] = field(default_factory=dict[int, bool])
-    """Comparisons whose outcome is certain for it."""
+    row: Row | None = None
+    """Its neighbors, with no bases yet."""
 
 
 class RunWriter:
@@ -60,8 +60,10 @@ class RunWriter:
             builder.branch(takes_part, start, done)
             builder.place(start)
         slots = self._slots(run, unit)
-        around = Surroundings(unit.topology, slots, self._places(run, unit), unit.known)
+        row = None if unit.row is None else self._with_bases(unit.row, slots)
+        around = Surroundings(unit.topology, slots, self._places(run, unit), row)
         expressions = Expressions(builder, self._arguments, around)
+        self._define(run, expressions)
         labels = {key: builder.fresh("skip") if key in run.skips else end
                   for key in escapes(run.body)}  # fmt: skip
         Statements(expressions, labels).body(run.body)
@@ -91,9 +93,29 @@ class RunWriter:
             slot = slots[variable] = builder.slot(register, "variable")
             if variable in self._scratch.storage.spilled:
                 builder.store(self._scratch.load(variable, unit.number), slot)
-            elif variable in unset:
+            elif variable in unset - self._scratch.storage.definitions.keys():
                 builder.add(f"store {register} {zero(register)}, {slot}")
         return slots
+
+    def _with_bases(self, row: Row, slots: Mapping[Variable, Value]) -> Row:
+        """Bases of the variables that grow, right for what their slots hold now."""
+        builder = self._builder
+        bases: dict[Variable, Value] = {}
+        for variable, slot in slots.items():
+            factor = row.growths.get(variable)
+            if factor:
+                register = register_type(variable.type)
+                bases[variable] = builder.slot(register, "base")
+                base = builder.load(register, slot) - row.unit * factor
+                builder.store(base, bases[variable])
+        return replace(row, bases=bases)
+
+    def _define(self, run: Run, expressions: Expressions) -> None:
+        """Computes again what other runs have computed."""
+        definitions = self._scratch.storage.definitions
+        needed = exposed(run.body) & (definitions.keys() - self._common.keys())
+        for variable in sorted(needed, key=lambda v: v.name):
+            expressions.assign(variable, definitions[variable])
 
     def _keep(self, run: Run, unit: Unit, slots: Mapping[Variable, Value]) -> None:
         changed = assigned_in(run.body) & self._scratch.storage.spilled.keys()

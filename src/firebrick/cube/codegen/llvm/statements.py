@@ -32,7 +32,6 @@ from firebrick.cube.ir.nodes import (
 if TYPE_CHECKING:
     from firebrick.cube.codegen.llvm.expressions import Expressions
     from firebrick.cube.codegen.llvm.text import Value
-    from firebrick.cube.ir.nodes import Expression
 
 Labels = dict[str, str]
 """Where the jumps go, by the keys of `flow.py`."""
@@ -57,7 +56,7 @@ class Statements:
     def _write(self, statement: Statement) -> None:
         match statement:
             case Assign(variable=variable, value=value):
-                self._expressions.write(variable, self._expressions.value(value))
+                self._expressions.assign(variable, value)
             case Store(memory=memory, index=index, value=value):
                 place = self._expressions.index(index)
                 self._expressions.store(memory, place, self._expressions.value(value))
@@ -106,7 +105,7 @@ class Statements:
         after = builder.fresh("after")
         for condition, then in chain:
             yes, no = builder.fresh("then"), builder.fresh("else")
-            self._test(condition, yes, no)
+            builder.branch(self._expressions.value(condition), yes, no)
             builder.place(yes)
             self.body(then)
             builder.jump(after)
@@ -114,18 +113,11 @@ class Statements:
         self.body(otherwise)
         builder.place(after)
 
-    def _test(self, condition: Expression, yes: str, no: str) -> None:
-        value = self._expressions.value(condition)
-        if value.text in ("true", "false"):  # known here: the other side is not worth compiling
-            self._builder.jump(yes if value.text == "true" else no)
-        else:
-            self._builder.branch(value, yes, no)
-
     def _while(self, statement: While) -> None:
         builder = self._builder
         head, body, after = (builder.fresh(stem) for stem in ("while", "do", "done"))
         builder.place(head)
-        self._test(statement.condition, body, after)
+        builder.branch(self._expressions.value(statement.condition), body, after)
         builder.place(body)
         self._inner({BREAK: after, CONTINUE: head}, statement.body)
         builder.jump(head)

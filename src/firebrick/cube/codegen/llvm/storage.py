@@ -8,6 +8,7 @@ vector of units reads a vector of values. Local arrays likewise; shared arrays a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from firebrick.cube.codegen.llvm.flow import Variables, assigned_in, exposed, reads
 from firebrick.cube.codegen.llvm.plan import Plan, Planner, Run, cube_expressions, runs
@@ -25,6 +26,11 @@ from firebrick.cube.ir.nodes import (
     walk_expressions,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from firebrick.cube.ir.nodes import Expression
+
 ALIGNMENT = 64
 """Of everything in the scratch memory: a cache line."""
 LARGEST_ON_STACK = 4096
@@ -38,6 +44,8 @@ class Storage:
 
     units: int
     common: Variables
+    definitions: Mapping[Variable, Expression]
+    """What is computed again instead of kept."""
     spilled: dict[Variable, int] = field(default_factory=dict[Variable, int])
     """One element for each unit."""
     spread: dict[LocalArray, int] = field(default_factory=dict[LocalArray, int])
@@ -58,9 +66,15 @@ class Storage:
         return offset
 
 
-def plan_storage(function: Function, plan: Plan, planner: Planner, common: Variables) -> Storage:
+def plan_storage(
+    function: Function,
+    plan: Plan,
+    planner: Planner,
+    common: Variables,
+    definitions: Mapping[Variable, Expression],
+) -> Storage:
     """Decides where everything lives."""
-    storage = Storage(function.units, common)
+    storage = Storage(function.units, common, definitions)
     for array in function.shared:
         storage.shared[array] = storage.reserve(array.size * size_bytes(array.type))
     _place_variables(storage, function, plan)
@@ -79,7 +93,8 @@ def element_bytes(variable: Variable) -> int:
 
 def _place_variables(storage: Storage, function: Function, plan: Plan) -> None:
     at_start = exposed(function.body)
-    for variable in sorted(_crossing(plan) - storage.common, key=lambda v: v.name):
+    crossing = _crossing(plan) - storage.common - storage.definitions.keys()
+    for variable in sorted(crossing, key=lambda v: v.name):
         size = element_bytes(variable) * storage.units
         offset = storage.spilled[variable] = storage.reserve(size)
         if variable in at_start:

@@ -18,7 +18,9 @@ def open_driver(index: int) -> CudaDriver:
     """
     try:
         from firebrick.cube.runtime.cuda.driver import CudaDriver
-    except (ImportError, OSError, RuntimeError) as reason:
+    except (ImportError, OSError) as reason:
+        if (getattr(reason, "name", None) or "").startswith("firebrick"):
+            raise
         raise BackendUnavailableError(
             "the cuda runtime needs an NVIDIA GPU with its driver and the packages of "
             f"`pip install 'firebrick[cuda]'`: {reason}."

@@ -18,6 +18,7 @@ class CudaDriver(CupyDriver):
     """The CUDA device of that number."""
 
     def __init__(self, index: int) -> None:
+        self._compiler = " ".join((nvrtc.version(), *nvrtc.OPTIONS))
         super().__init__("cuda", index, is_hip=False)
         facts = self.facts
         self._architecture = f"sm_{facts['major']}{facts['minor']}"
@@ -43,7 +44,7 @@ class CudaDriver(CupyDriver):
     @property
     def compiler(self) -> str:
         """NVRTC."""
-        return " ".join((nvrtc.version(), *nvrtc.OPTIONS))
+        return self._compiler
 
     def emit(self, function: Function) -> str:
         """CUDA C++."""

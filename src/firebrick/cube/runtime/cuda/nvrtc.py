@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from firebrick.errors import KernelCompileError
+from firebrick.errors import BackendUnavailableError, KernelCompileError
 
 # Any: the package has no complete type information
 nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")
@@ -21,8 +21,14 @@ OPTIONS = ("--fmad=false", "--std=c++17")
 
 @cache
 def version() -> str:
-    """Of the compiler."""
-    major, minor = _call("nvrtcVersion")
+    """Of the compiler; `BackendUnavailableError` if its library is not here."""
+    try:
+        major, minor = _call("nvrtcVersion")
+    except RuntimeError as reason:  # of the package that looks for libraries
+        raise BackendUnavailableError(
+            "the cuda runtime needs the library NVRTC, which `pip install 'firebrick[cuda]'` "
+            f"brings: {reason}"
+        ) from reason
     return f"nvrtc {major}.{minor}"
 
 

@@ -19,6 +19,8 @@ def open_driver(index: int) -> RocmDriver:
     try:
         from firebrick.cube.runtime.rocm.driver import RocmDriver
     except (ImportError, OSError) as reason:
+        if (getattr(reason, "name", None) or "").startswith("firebrick"):
+            raise
         raise BackendUnavailableError(
             "the rocm runtime needs an AMD GPU with ROCm and the packages of "
             f"`pip install 'firebrick[rocm]'`: {reason}."

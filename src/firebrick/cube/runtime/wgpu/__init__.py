@@ -23,6 +23,8 @@ def open_driver(index: int, kind: str | None = None) -> WgpuDriver:
     try:
         from firebrick.cube.runtime.wgpu.driver import WgpuDriver
     except (ImportError, OSError) as reason:
+        if (getattr(reason, "name", None) or "").startswith("firebrick"):
+            raise
         raise BackendUnavailableError(
             f"the wgpu runtime needs the package `wgpu`: pip install 'firebrick[wgpu]' ({reason})."
         ) from reason
