@@ -39,7 +39,13 @@ def test_a_page_for_readers_has_snippets(page: str) -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_of_docstrings_hold(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as reason:
+        if (reason.name or "").startswith("firebrick"):
+            raise
+        pytest.skip(f"{name} needs {reason.name}")
+    assert doctest.testmod(module).failed == 0
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

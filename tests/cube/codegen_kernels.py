@@ -123,10 +123,18 @@ SIZES = make(
 def scalars(types: Sequence[str]) -> Kernel:
     """A number of each type."""
     names = "abcdefghijklm"
-    values: dict[str, bool | int | float] = {"bool": True, "f16": 0.1, "bf16": -0.3, "f32": 1e-3, "f64": 1e-3}
+    values: dict[str, bool | int | float] = {
+        "bool": True,
+        "f16": 0.1,
+        "bf16": -0.3,
+        "f32": 1e-3,
+        "f64": 1e-3,
+    }
     values |= {scalar: -7 for scalar in INTS if scalar[0] == "i"}
     values |= {"u8": 200, "u16": 60000, "u32": 2**32 - 1, "u64": 2**64 - 2, "i64": -(2**40) - 3}
-    lines = [f"scalar {n}: {t}, position {i}" for i, (n, t) in enumerate(zip(names, types, strict=False))]
+    lines = [
+        f"scalar {n}: {t}, position {i}" for i, (n, t) in enumerate(zip(names, types, strict=False))
+    ]
     lines += [f"buffer o{i}: mut {t}, rank 1, position {i}" for i, t in enumerate(types)]
     lines += ["body:"]
     lines += [f"    o{i}[0_i32] = {n}" for i, (n, _) in enumerate(zip(names, types, strict=False))]
@@ -337,7 +345,9 @@ def vectors(scalar: str, width: int) -> Kernel:
             out.vector[cube.ABSOLUTE_POS] = {", ".join(reversed(names))}
     """
     values = np.arange(8 * width).astype(DTYPES[scalar])
-    return make(f"vectors_{scalar}_{width}", text, values, zeros(8 * width, scalar), units=(8, 1, 1))
+    return make(
+        f"vectors_{scalar}_{width}", text, values, zeros(8 * width, scalar), units=(8, 1, 1)
+    )
 
 
 # ---- atomics ----------------------------------------------------------------------------------

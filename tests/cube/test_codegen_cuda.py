@@ -52,7 +52,9 @@ def test_a_gpu_executes_every_statement() -> None:
 
 
 def test_a_gpu_agrees_with_the_interpreter_on_random_kernels() -> None:
-    every = [random_kernel(Random(seed), f"k{seed}", planes=False) for seed in range(RANDOM_KERNELS)]
+    every = [
+        random_kernel(Random(seed), f"k{seed}", planes=False) for seed in range(RANDOM_KERNELS)
+    ]
     library = CudaLibrary([kernel.function for kernel in every])
     for kernel in every:
         found = library.launch(kernel.function, kernel.arrays, kernel.numbers, kernel.cubes)

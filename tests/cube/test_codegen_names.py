@@ -47,7 +47,12 @@ def test_an_entry_point_is_known_by_the_name_alone() -> None:
 
 
 def test_what_becomes_equal_is_told_apart_by_numbers() -> None:
-    assert list(distinct("v", ["é", "è", "x_2", "x"]).values()) == ["v_x", "v_x_2", "v_x_2_2", "v_x_3"]
+    assert list(distinct("v", ["é", "è", "x_2", "x"]).values()) == [
+        "v_x",
+        "v_x_2",
+        "v_x_2_2",
+        "v_x_3",
+    ]
 
 
 def test_the_same_function_has_the_same_text() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from tests.cube.codegen_kernels import make
 
 from firebrick.cube.codegen import cuda, hip, wgsl
 from firebrick.cube.codegen.wgsl import device_target
 from firebrick.cube.ir.nodes import Function
+from firebrick.cube.ir.parser import parse_function
+from firebrick.cube.runtime.base import Properties
 from firebrick.errors import KernelCompileError, TooManyResourcesError
 
 EVERYTHING = device_target(
@@ -81,15 +85,20 @@ def test_atomics_of_wgsl_work_on_some_types_only() -> None:
 
 def test_wgsl_has_no_positions_of_64_bits() -> None:
     text = "kernel k\nindex i64\ncube_dim 1, 1, 1\nbody:\n    sync cube\n"
-    from firebrick.cube.ir.parser import parse_function
-
     with pytest.raises(KernelCompileError, match=r"2\*\*31 elements"):
         wgsl.emit(parse_function(text), EVERYTHING)
 
 
-@pytest.mark.parametrize("module", [cuda, hip, wgsl])
-def test_limits_that_are_known_when_compiling_are_kept(module: object) -> None:
-    emit, limits = module.emit, module.PROPERTIES  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType, reportUnknownMemberType] - the modules of targets have both
+TARGETS = [
+    (cuda.emit, cuda.PROPERTIES), (hip.emit, hip.PROPERTIES), (wgsl.emit, wgsl.PROPERTIES),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("emit", "limits"), TARGETS, ids=["cuda", "hip", "wgsl"])
+def test_limits_that_are_known_when_compiling_are_kept(
+    emit: Callable[[Function], str], limits: Properties
+) -> None:
+    assert limits.max_shared_bytes is not None
     largest = limits.max_shared_bytes // 4
     body = "m[cube.UNIT_POS] = 1_i32"
     assert "k_lacking" in emit(kernel(f"shared m: i32[{largest}]", body))

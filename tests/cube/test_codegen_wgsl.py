@@ -48,9 +48,7 @@ def test_a_driver_gives_what_numpy_gives(launcher: Launcher) -> None:
 
 def test_a_driver_executes_every_statement(launcher: Launcher) -> None:
     target = launcher.target
-    every = kernels(
-        list(target.types), sorted(target.atomics["add"]), sorted(target.plane_types)
-    )
+    every = kernels(list(target.types), sorted(target.atomics["add"]), sorted(target.plane_types))
     for kernel in every:
         found = launcher.launch(kernel.function, kernel.arrays, kernel.numbers, kernel.cubes)
         kernel.check(found, PLANE_UNITS[launcher.driver])

@@ -179,9 +179,7 @@ NOT_PROVEN = {
     "a loop that sets its variable": (
         "for i in range(0_i32, len(out), 1_i32):\n    i = i * n\n    out[i] = s\n"
     ),
-    "the other branch": (
-        "if n >= 0_i32 and n < len(out):\n    a = s\nelse:\n    out[n] = s\n"
-    ),
+    "the other branch": ("if n >= 0_i32 and n < len(out):\n    a = s\nelse:\n    out[n] = s\n"),
     "one way into a region": (
         "region done:\n    if n < 0_i32 or n >= len(out):\n        leave done\nout[n] = s\n"
     ),

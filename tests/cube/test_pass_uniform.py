@@ -144,9 +144,7 @@ MISSED = {
     "the storage barrier in a branch": "if cube.UNIT_POS < 2_i32:\n    sync storage\n",
     "a branch on a variable": "i = cube.UNIT_POS\nif i < 2_i32:\n    sync cube\n",
     "behind a return": "if cube.ABSOLUTE_POS >= len(out):\n    return\nsync cube\n",
-    "a loop whose trips differ": (
-        "for i in range(0_i32, cube.UNIT_POS, 1_i32):\n    sync cube\n"
-    ),
+    "a loop whose trips differ": ("for i in range(0_i32, cube.UNIT_POS, 1_i32):\n    sync cube\n"),
     "a loop that some break": """\
         for i in range(0_i32, n, 1_i32):
             sync cube

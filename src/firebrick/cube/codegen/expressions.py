@@ -96,11 +96,11 @@ class Expressions(ABC):
     def inverted(self, type: Type, text: str) -> str:
         """An integer with all bits flipped."""
 
-    def compared(self, op: str, type: Type, left: str, right: str) -> str:  # noqa: ARG002
+    def compared(self, op: str, type: Type, left: str, right: str) -> str:
         """A comparison of two values of a type."""
         return f"({left} {op} {right})"
 
-    def operand(self, expression: Expression, partner: Expression) -> str:  # noqa: ARG002
+    def operand(self, expression: Expression, partner: Expression) -> str:
         """An operand; `partner` is the other one."""
         return self.text(expression)
 

@@ -178,7 +178,7 @@ class WgslExpressions(Expressions):
             return f"bitcast<i64>(u64({text}))"
         return f"{REGISTERS[to.scalar]}({text})"
 
-    def bits(self, to: Type, given: Type, text: str) -> str:  # noqa: ARG002
+    def bits(self, to: Type, given: Type, text: str) -> str:
         """The same bits."""
         return f"bitcast<{REGISTERS[to.scalar]}>({text})"
 
@@ -195,7 +195,7 @@ class WgslExpressions(Expressions):
             return f"(!({left} == {right}))"
         return f"({left} {op} {right})"
 
-    def wrapping(self, op: BinaryOp, type: Type, left: str, right: str) -> str:  # noqa: ARG002
+    def wrapping(self, op: BinaryOp, type: Type, left: str, right: str) -> str:
         """WGSL's operators wrap; a count of shifts is a u32."""
         suffix = "u" if op in ("shl", "shr") else ""
         return f"({left} {BINARY_SYMBOLS[op]} {right}{suffix})"
@@ -204,6 +204,6 @@ class WgslExpressions(Expressions):
         """WGSL's minus wraps, and is for signed numbers."""
         return f"({literal(type, 0)} - {text})" if type.kind == "uint" else f"(-{text})"
 
-    def inverted(self, type: Type, text: str) -> str:  # noqa: ARG002
+    def inverted(self, type: Type, text: str) -> str:
         """WGSL's."""
         return f"(~{text})"

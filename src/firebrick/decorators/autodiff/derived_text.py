@@ -1,6 +1,6 @@
 """Generated text of derived operations: the declaration's signature, and nothing else to interpret.
 
-Parameters keep their names; names that begin with `_f_` or `_p_` belong to the text.
+Parameters keep their names; names that begin with `@` belong to the text, see `opset.Source`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from firebrick.decorators.autodiff.rule_plan import Layout, Place, RulePlan, wro
 from firebrick.decorators.autodiff.rule_step import RuleStep
 from firebrick.errors import KindError
 from firebrick.opset import Operation, Parameter, kind_or_none
-from firebrick.opset.dispatch_source import parameters_text
+from firebrick.opset.dispatch_source import compile_run, parameters_text
 from firebrick.opset.nodes import DeviceNode, Node, TensorNode
 from firebrick.opset.traversal import Source as Text
 from firebrick.opset.traversal import compile_convert
@@ -28,10 +28,10 @@ Refuse = Callable[[], Exception]
 def gathered_text(operation: Operation, run: Callable[[tuple[Any, ...]], Any]) -> Any:
     """Binds a call's arguments as the declaration does; `run` takes them in its order."""
     text = Text()
-    text.names["_f_run"] = run
+    text.define(call=run)
     _head(operation, text)
     values = "".join(f"{p.name}, " for p in operation.parameters)
-    text.add(1, f"return {_awaited(operation)}_f_run(({values}))")
+    text.add(1, f"return {_awaited(operation)}@call(({values}))")
     return _compiled(operation, text)
 
 
@@ -51,7 +51,7 @@ def constant_text(
         return value.primitive
 
     text = Text()
-    text.names.update(_f_call=call, _f_lower=lower, _f_refuse=refuse)
+    text.define(call=call, lower=lower, refuse=refuse)
     _head(operation, text)
     held = [p.name for p in operation.tensor_parameters]
     bare = [p for p in operation.tensor_parameters if p.is_bare_tensor]
@@ -59,23 +59,23 @@ def constant_text(
     if refuse is not None and bare:
         tracked = " or ".join(f"{p.name}.link is not None" for p in bare)
         text.add(1, f"if {tracked}:")
-        text.add(2, "raise _f_refuse()")
+        text.add(2, "raise @refuse()")
 
     def argument(parameter: Parameter) -> str:
         if parameter.is_bare_tensor:
-            return f"_p_{parameter.name}"
+            return f"@p_{parameter.name}"
         if parameter.name in held:
             convert = compile_convert(parameter.node, parameter.name)
-            return f"{text.constant(convert, '_f_convert')}({parameter.name}, _f_lower)"
+            return f"{text.constant(convert, 'convert')}({parameter.name}, @lower)"
         return _plain(parameter)
 
     _call(operation, text, argument)
     if isinstance(operation.returns, TensorNode):
         kind = _adopt_output(operation, owner, text, operation.returns)
-        text.add(1, f"return _f_tensor(_f_out, None, {kind!r}, _f_owner)")
+        text.add(1, f"return @tensor(@out, None, {kind!r}, @owner)")
     else:
-        text.names["_f_wrap"] = _wrapping(operation, owner)
-        text.add(1, "return _f_wrap(_f_out)")
+        text.define(wrap=_wrapping(operation, owner))
+        text.add(1, "return @wrap(@out)")
     return _compiled(operation, text)
 
 
@@ -86,38 +86,38 @@ def rule_text(plan: RulePlan) -> Any:
     names = [p.name for p in tensors]
     kinds: list[Kind] = [_kind_of(p.node) for p in tensors]
     text = Text()
-    text.names.update(
-        _f_call=plan.call, _f_step=RuleStep, _f_plan=plan, _f_keep=keep, _f_unsaved=Unsaved,
-        _f_layout=Layout(
+    text.define(
+        call=plan.call, step=RuleStep, plan=plan, keep=keep, unsaved=Unsaved,
+        layout=Layout(
             tuple(names), tuple(kinds), {name: Place(index) for index, name in enumerate(names)}
         ),
     )  # fmt: skip
     _head(operation, text)
     _unwrap(operation, owner, text, tensors)
-    _call(operation, text, lambda p: f"_p_{p.name}" if p.name in names else _plain(p))
+    _call(operation, text, lambda p: f"@p_{p.name}" if p.name in names else _plain(p))
     declared = _adopt_output(operation, owner, text, operation.returns)
     floats = [name for name, kind in zip(names, kinds, strict=True) if kind == "float"]
     untracked = " and ".join(f"{name}.link is None" for name in floats)
     text.add(1, f"if {untracked if untracked and declared == 'float' else 'True'}:")
-    text.add(2, f"return _f_tensor(_f_out, None, {declared!r}, _f_owner)")
+    text.add(2, f"return @tensor(@out, None, {declared!r}, @owner)")
     parents = "".join(f"{name}.link, " for name in floats)
     kept = "".join(f"{_kept(plan, name)}, " for name in names)
     plain = [_plain(p) for p in operation.parameters if p.name in plan.plain]
     ordinary = "".join(f"{value}, " for value in plain)
-    results = "{'out': _f_out}" if plan.keeps_outputs else "None"
-    text.add(1, "return _f_tensor(_f_out, _f_step(_f_plan, _f_layout, "
-                f"({parents}), ({kept}), ({ordinary}), {results}, _f_out.shape, _f_out.dtype), "
-                f"{declared!r}, _f_owner)")  # fmt: skip
+    results = "{'out': @out}" if plan.keeps_outputs else "None"
+    text.add(1, "return @tensor(@out, @step(@plan, @layout, "
+                f"({parents}), ({kept}), ({ordinary}), {results}, @out.shape, @out.dtype), "
+                f"{declared!r}, @owner)")  # fmt: skip
     return _compiled(operation, text)
 
 
 def _head(operation: Operation, text: Text) -> None:
     head = "async def" if operation.is_async else "def"
-    text.add(0, f"{head} {operation.name}({parameters_text(operation, text)}):")
+    text.add(0, f"{head} @run({parameters_text(operation, text)}):")
 
 
 def _compiled(operation: Operation, text: Text) -> Any:
-    return text.compile(operation.name, f"autodiff of {operation.label}")
+    return compile_run(operation, text, f"autodiff of {operation.label}")
 
 
 def _awaited(operation: Operation) -> str:
@@ -125,7 +125,7 @@ def _awaited(operation: Operation) -> str:
 
 
 def _unwrap(operation: Operation, owner: Any, text: Text, parameters: Iterable[Parameter]) -> None:
-    """Assigns the decorated backend's tensors to names in `_p_`."""
+    """Assigns the decorated backend's tensors to names in `@p_`."""
     if not parameters:
         return
 
@@ -140,13 +140,13 @@ def _unwrap(operation: Operation, owner: Any, text: Text, parameters: Iterable[P
             "`self.inner.backend`, never with the primitives themselves."
         )
 
-    text.names["_f_misfit"] = misfit
+    text.define(misfit=misfit, error=AttributeError)
     text.add(1, "try:")
     for parameter in parameters:
-        text.add(2, f"_p_{parameter.name} = {parameter.name}.primitive")
-    text.add(1, "except AttributeError:")
+        text.add(2, f"@p_{parameter.name} = {parameter.name}.primitive")
+    text.add(1, "except @error:")
     values = ", ".join(p.name for p in parameters)
-    text.add(2, f"raise _f_misfit({values}) from None")
+    text.add(2, f"raise @misfit({values}) from None")
 
 
 def _plain(parameter: Parameter) -> str:
@@ -159,11 +159,11 @@ def _call(operation: Operation, text: Text, argument: Callable[[Parameter], str]
     arguments = ", ".join(
         f"{p.name}={argument(p)}" if p.keyword_only else argument(p) for p in operation.parameters
     )
-    text.add(1, f"_f_out = {_awaited(operation)}_f_call({arguments})")
+    text.add(1, f"@out = {_awaited(operation)}@call({arguments})")
 
 
 def _adopt_output(operation: Operation, owner: Any, text: Text, node: Any) -> Kind:
-    """Makes sure that `_f_out` is a tensor of the declared kind, which is the answer."""
+    """Makes sure that `@out` is a tensor of the declared kind, which is the answer."""
     inner = owner.inner
     declared = _kind_of(node)
 
@@ -173,21 +173,21 @@ def _adopt_output(operation: Operation, owner: Any, text: Text, node: Any) -> Ki
             raise KindError(wrong_kind(operation, inner, "out", adopted, declared))
         return adopted
 
-    text.names.update(
-        _f_tensor=AutodiffTensor, _f_owner=owner, _f_adopt=adopt,
-        _f_native=inner.native, _f_kinds=inner.kinds, _f_tag=inner.tag,
+    text.define(
+        tensor=AutodiffTensor, owner=owner, adopt=adopt,
+        native=inner.native, kinds=inner.kinds, tag=inner.tag,
     )  # fmt: skip
-    wrong = f"type(_f_out) is not _f_native or _f_kinds.get(_f_tag(_f_out)) != {declared!r}"
+    wrong = f"@type(@out) is not @native or @kinds.get(@tag(@out)) != {declared!r}"
     text.add(1, f"if {wrong}:")
-    text.add(2, "_f_out = _f_adopt(_f_out)")
+    text.add(2, "@out = @adopt(@out)")
     return declared
 
 
 def _kept(plan: RulePlan, name: str) -> str:
     """An expression for what `kept.py` says of an input."""
     if not plan.keeps(name):
-        return f"{name}.link or _f_unsaved(_p_{name}.shape, _p_{name}.dtype)"
-    return f"_f_keep({name})" if plan.owner.recomputes else f"_p_{name}"
+        return f"{name}.link or @unsaved(@p_{name}.shape, @p_{name}.dtype)"
+    return f"@keep({name})" if plan.owner.recomputes else f"@p_{name}"
 
 
 def _kind_of(node: Any) -> Kind:

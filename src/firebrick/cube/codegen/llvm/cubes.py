@@ -5,10 +5,11 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from firebrick.cube.codegen.llvm.expressions import Expressions, Surroundings
+from firebrick.cube.codegen.llvm.affine import ADDRESS_BITS, LARGEST_INDEX
+from firebrick.cube.codegen.llvm.expressions import Expressions, Row, Surroundings
 from firebrick.cube.codegen.llvm.flow import BREAK, CONTINUE, RETURN, leave_key, reads
 from firebrick.cube.codegen.llvm.plan import Choice, Jump, Loop, Part, Plan, Run, Setting, Step
-from firebrick.cube.codegen.llvm.positions import Cube, Launch
+from firebrick.cube.codegen.llvm.positions import Cube, Launch, Position
 from firebrick.cube.codegen.llvm.runs import RunWriter, Unit
 from firebrick.cube.codegen.llvm.scratch import TAKES_PART, Scratch
 from firebrick.cube.codegen.llvm.statements import Labels, Trips

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from firebrick.cube.codegen.llvm.affine import ADDRESS_BITS, Growths, find_growths
 from firebrick.cube.codegen.llvm.arguments import PARAMETERS, Arguments
-from firebrick.cube.codegen.llvm.common import share
 from firebrick.cube.codegen.llvm.cubes import Cubes
 from firebrick.cube.codegen.llvm.definitions import find_definitions
 from firebrick.cube.codegen.llvm.expressions import Expressions, Row, Surroundings
@@ -23,6 +22,7 @@ from firebrick.cube.codegen.llvm.plan import Plan, Planner, Run
 from firebrick.cube.codegen.llvm.positions import OF_THE_LAUNCH, Cube, Launch
 from firebrick.cube.codegen.llvm.runs import RunWriter, Unit
 from firebrick.cube.codegen.llvm.scratch import Scratch
+from firebrick.cube.codegen.llvm.sharing import share
 from firebrick.cube.codegen.llvm.storage import Storage, plan_storage
 from firebrick.cube.codegen.llvm.text import Builder, Value
 from firebrick.cube.ir.nodes import Topology, expressions, walk, walk_expressions

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from firebrick.cube.codegen.llvm.affine import Growth, Growths, growth
-from firebrick.cube.codegen.llvm.common import is_common
 from firebrick.cube.codegen.llvm.definitions import resolve
 from firebrick.cube.codegen.llvm.flow import assigned_in, escapes
+from firebrick.cube.codegen.llvm.sharing import is_common
 from firebrick.cube.ir.nodes import (
     Atomic,
     Body,

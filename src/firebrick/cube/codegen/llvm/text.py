@@ -270,7 +270,9 @@ class Builder:
         outer = self._group
         group = self._node("distinct !{}")
         accesses = self._node(f'!{{!"llvm.loop.parallel_accesses", {group}}}')
-        loop = self._loop_node([accesses])
+        # Unrolled as a whole, a short loop would come to no vectors.
+        whole = self._node('!{!"llvm.loop.unroll.disable"}')
+        loop = self._loop_node([accesses, whole])
         self._group = f", !llvm.access.group {group}"
         yield f", !llvm.loop {loop}"
         self._group = outer
