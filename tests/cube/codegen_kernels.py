@@ -81,15 +81,21 @@ POSITIONS = make(
     """
         buffer out: mut i32, rank 2, position 0
         variable i: i32
+        variable n: i32
         body:
             i = cube.ABSOLUTE_POS * 8_i32
             out[i] = cube.UNIT_POS
             out[i + 1_i32] = cube.CUBE_POS
-            out[i + 2_i32] = cube.ABSOLUTE_POS_X + cube.ABSOLUTE_POS_Y * 100_i32 + cube.ABSOLUTE_POS_Z * 10000_i32
-            out[i + 3_i32] = cube.CUBE_COUNT + cube.CUBE_COUNT_X * 100_i32 + cube.CUBE_COUNT_Y * 1000_i32 + cube.CUBE_COUNT_Z * 10000_i32
-            out[i + 4_i32] = cube.CUBE_DIM + cube.CUBE_DIM_X * 100_i32 + cube.CUBE_DIM_Y * 1000_i32 + cube.CUBE_DIM_Z * 10000_i32
-            out[i + 5_i32] = cube.UNIT_POS_X + cube.UNIT_POS_Y * 100_i32 + cube.UNIT_POS_Z * 10000_i32
-            out[i + 6_i32] = cube.CUBE_POS_X + cube.CUBE_POS_Y * 100_i32 + cube.CUBE_POS_Z * 10000_i32
+            n = cube.ABSOLUTE_POS_X + cube.ABSOLUTE_POS_Y * 100_i32 + cube.ABSOLUTE_POS_Z * 10000_i32
+            out[i + 2_i32] = n
+            n = cube.CUBE_COUNT_X + cube.CUBE_COUNT_Y * 100_i32 + cube.CUBE_COUNT_Z * 10000_i32
+            out[i + 3_i32] = n + cube.CUBE_COUNT * 100000_i32
+            n = cube.CUBE_DIM_X + cube.CUBE_DIM_Y * 100_i32 + cube.CUBE_DIM_Z * 10000_i32
+            out[i + 4_i32] = n + cube.CUBE_DIM * 100000_i32
+            n = cube.UNIT_POS_X + cube.UNIT_POS_Y * 100_i32 + cube.UNIT_POS_Z * 10000_i32
+            out[i + 5_i32] = n
+            n = cube.CUBE_POS_X + cube.CUBE_POS_Y * 100_i32 + cube.CUBE_POS_Z * 10000_i32
+            out[i + 6_i32] = n
             out[i + 7_i32] = cube.ABSOLUTE_POS
     """,
     np.zeros((2 * 3 * 2 * 12, 8), np.int32),
@@ -132,12 +138,11 @@ def scalars(types: Sequence[str]) -> Kernel:
     }
     values |= {scalar: -7 for scalar in INTS if scalar[0] == "i"}
     values |= {"u8": 200, "u16": 60000, "u32": 2**32 - 1, "u64": 2**64 - 2, "i64": -(2**40) - 3}
-    lines = [
-        f"scalar {n}: {t}, position {i}" for i, (n, t) in enumerate(zip(names, types, strict=False))
-    ]
+    named = list(zip(names, types, strict=False))
+    lines = [f"scalar {n}: {t}, position {i}" for i, (n, t) in enumerate(named)]
     lines += [f"buffer o{i}: mut {t}, rank 1, position {i}" for i, t in enumerate(types)]
     lines += ["body:"]
-    lines += [f"    o{i}[0_i32] = {n}" for i, (n, _) in enumerate(zip(names, types, strict=False))]
+    lines += [f"    o{i}[0_i32] = {n}" for i, (n, _) in enumerate(named)]
     text = "\n".join(f"        {line}" for line in lines)
     arrays = [zeros(1, scalar) for scalar in types]
     return make("scalars", text, *arrays, numbers=tuple(values[t] for t in types), units=(1, 1, 1))
@@ -354,11 +359,11 @@ def vectors(scalar: str, width: int) -> Kernel:
 
 
 def atomics(scalar: str) -> Kernel:
-    """Every operation, by all units on one element each."""
+    """Every operation, by all units on one element each, and some on elements of their own."""
     is_integer = scalar in INTS
     ops = ["add", "sub", "max", "min", *(("and", "or", "xor") if is_integer else ())]
-    one = f"{scalar}(cube.UNIT_POS % 5_i32)"
-    lines = [f"atomic.{op}(out[{i}_i32], {one})" for i, op in enumerate(ops)]
+    value = f"{scalar}(cube.UNIT_POS % 5_i32)"
+    lines = "\n".join(f"            atomic.{op}(out[{i}_i32], {value})" for i, op in enumerate(ops))
     place = "cube.UNIT_POS + 8_i32"
     text = f"""
         buffer out: mut {scalar}, rank 1, position 0
@@ -368,18 +373,15 @@ def atomics(scalar: str) -> Kernel:
             if cube.UNIT_POS < 3_i32:
                 atomic.store(m[cube.UNIT_POS], {scalar}(3_i32))
             sync cube
-            {chr(10).join(f"            {line}" for line in lines).strip()}
-            atomic.add(m[cube.UNIT_POS % 3_i32], {one})
+{lines}
+            atomic.add(m[cube.UNIT_POS % 3_i32], {value})
             sync cube
             old = atomic.exchange(out[{place}], {scalar}(7_i32))
-            old = old + atomic_free
-            old = atomic.compare_exchange(out[{place}], {scalar}(7_i32), old + {one})
+            old = atomic.compare_exchange(out[{place}], {scalar}(7_i32), old + {value})
             old = atomic.compare_exchange(out[{place}], {scalar}(99_i32), old)
             old = atomic.load(out[{place}])
-            out[{place}] = old + atomic.free
+            out[{place}] = old + m[cube.UNIT_POS % 3_i32]
     """
-    text = text.replace("            old = old + atomic_free\n", "")
-    text = text.replace("old + atomic.free", "old + m[cube.UNIT_POS % 3_i32]")
     values = (np.arange(40) % 11).astype(DTYPES[scalar])
     return make(f"atomics_{scalar}", text, values, units=(32, 1, 1))
 

@@ -116,9 +116,10 @@ static void shim_run_cube(shim_start start, unsigned units, bool together) {
     for (unsigned flat = 0; flat < units; ++flat) pthread_join(threads[flat], 0);
 }
 static void shim_run(
-    void (*kernel)(void**), void** arguments, const unsigned* count, const unsigned* dim, bool together
+    void (*kernel)(void**), void** arguments, const unsigned* count, const unsigned* dim,
+    bool together
 ) {
-    for (int axis = 0; axis < 3; ++axis) { shim_count[axis] = count[axis]; shim_dim[axis] = dim[axis]; }
+    for (int axis = 0; axis < 3; ++axis) shim_count[axis] = count[axis], shim_dim[axis] = dim[axis];
     shim_start start = {kernel, arguments, 0, {0, 0, 0}};
     for (start.cube[2] = 0; start.cube[2] < count[2]; ++start.cube[2])
         for (start.cube[1] = 0; start.cube[1] < count[1]; ++start.cube[1])

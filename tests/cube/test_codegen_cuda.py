@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from tests.cube.codegen_cases import groups
+from tests.cube.codegen_groups import groups
 from tests.cube.codegen_kernels import kernels
 from tests.cube.codegen_random import random_kernel, same
 from tests.cube.cuda_launch import CudaLibrary, nvrtc_compile, together

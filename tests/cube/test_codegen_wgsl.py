@@ -7,7 +7,8 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from tests.cube.codegen_cases import Group, groups
+from tests.cube.codegen_cases import Group
+from tests.cube.codegen_groups import groups
 from tests.cube.codegen_kernels import kernels
 from tests.cube.codegen_random import random_kernel, same
 from tests.cube.wgpu_launch import DRIVERS, Launcher

@@ -14,13 +14,13 @@ import os
 import platform
 import re
 import sys
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from typing import TYPE_CHECKING, Any
 
 from firebrick.errors import SelectorError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from importlib.metadata import Distribution
 
 _REQUIREMENT = re.compile(
     r"\s*(?P<name>[\w.-]+)\s*(?:\[(?P<extras>[^\]]*)\])?[^;]*(?:;(?P<marker>.*))?", re.DOTALL
@@ -69,6 +69,9 @@ def _has_extra(package: str, extra: str, asked: frozenset[tuple[str, str]]) -> b
 
 
 def _distribution(package: str) -> Distribution | None:
+    # Imported here: it takes longer than the rest of the package together.
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
         return distribution(package)
     except PackageNotFoundError:

@@ -72,7 +72,9 @@ _MATHEMATICS = {
     "leading_zeros": """$T f_leading_zeros_$t($T x) {
     return ($T)(x == 0 ? $bits : @clz32(($U)x) - (32 - $bits));
 }""",
-    "trailing_zeros": "$T f_trailing_zeros_$t($T x) { return ($T)(x == 0 ? $bits : @ctz32(($U)x)); }",
+    "trailing_zeros": """$T f_trailing_zeros_$t($T x) {
+    return ($T)(x == 0 ? $bits : @ctz32(($U)x));
+}""",
 }  # fmt: skip
 
 _CONVERSIONS = {
@@ -183,7 +185,8 @@ _EXCHANGE = """$T f_plane_$OP_$t($T x, unsigned n, unsigned lane, unsigned units
 _REDUCTIONS = {"sum": "add", "prod": "mul", "max": "max", "min": "min"}
 _SOURCES = {
     "broadcast": "n", "shuffle": "n", "shuffle_xor": "lane ^ n",
-    "shuffle_up": "lane >= n ? lane - n : lane", "shuffle_down": "n < units - lane ? lane + n : lane",
+    "shuffle_up": "lane >= n ? lane - n : lane",
+    "shuffle_down": "n < units - lane ? lane + n : lane",
 }  # fmt: skip
 
 _PLANES = {
@@ -214,8 +217,12 @@ _PLANES = {
     const $U bits = __builtin_bit_cast($U, x);
     return __builtin_bit_cast($T, ($U)f_lane_word(bits, from, units));
 }""",
-    "lane.f16": "$T f_lane_$t($T x, unsigned from, unsigned units) { return f_lane_f32(x, from, units); }",
-    "lane.bf16": "$T f_lane_$t($T x, unsigned from, unsigned units) { return f_lane_f32(x, from, units); }",
+    **{
+        f"lane.{type}": """$T f_lane_$t($T x, unsigned from, unsigned units) {
+    return f_lane_f32(x, from, units);
+}"""
+        for type in ("f16", "bf16")
+    },
     **{
         f"lane.{type}": """$T f_lane_$t($T x, unsigned from, unsigned units) {
     const unsigned long long bits = __builtin_bit_cast(unsigned long long, x);

@@ -27,7 +27,7 @@ PROPERTIES = Properties(
     max_shared_bytes=48 * 1024,  # without asking for more at launch
     plane_dim=PLANE_UNITS,
 )
-"""What every device of compute capability 7.5 and later has; CUDA C++ Programming Guide 13, 17.2."""
+"""What every device of compute capability 7.5 or later has; CUDA C++ Programming Guide 13, 17.2."""
 
 POSITIONS: dict[TopologyName, str] = {
     "UNIT_POS_X": "threadIdx.x", "UNIT_POS_Y": "threadIdx.y", "UNIT_POS_Z": "threadIdx.z",

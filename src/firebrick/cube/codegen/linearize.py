@@ -125,8 +125,8 @@ class _Linearizer:
 
     def _chosen(self, condition: Expression, yes: Expression, no: Expression) -> Expression:
         variable = self._variable(yes.type)
-        branches = ((*self._needed(side), Assign(variable, side)) for side in (yes, no))
-        choice = If(condition, *branches)
+        then, orelse = ((*self._needed(side), Assign(variable, side)) for side in (yes, no))
+        choice = If(condition, then, orelse)
         return self._keep(Read(variable), (*self._needed(condition), choice), 1)
 
     def _variable(self, type: Type) -> Variable:

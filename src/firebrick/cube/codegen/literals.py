@@ -54,7 +54,8 @@ def float_bits(type: Type, value: float) -> int:
 def is_plain(type: Type, value: float) -> bool:
     """Whether a number can be written in digits everywhere: finite, normal, not minus zero."""
     rounded = round_to(type, value)
-    smallest = np.finfo(np.float64 if registers_of(type).scalar == "f64" else np.float32).tiny
+    is_wide = registers_of(type).scalar == "f64"
+    smallest = float(np.finfo(np.float64 if is_wide else np.float32).tiny)
     if rounded == 0:
         return math.copysign(1.0, rounded) > 0
     return math.isfinite(rounded) and abs(rounded) >= smallest

@@ -32,7 +32,7 @@ from firebrick.cube.ir.nodes import (
 from firebrick.cube.ir.types import Type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from firebrick.cube.codegen.expressions import Expressions
     from firebrick.cube.codegen.snippets import Words
@@ -102,7 +102,7 @@ class Statements(ABC):
         self.lines.append(f"{INDENT * self._depth}{line}")
 
     @contextmanager
-    def block(self, head: str = "") -> Iterator[None]:
+    def block(self, head: str = "") -> Generator[None]:
         """Lines in braces."""
         self.add(f"{head} {{" if head else "{")
         self._depth += 1
@@ -193,7 +193,7 @@ class Statements(ABC):
                 self.body(orelse)
 
     @contextmanager
-    def otherwise(self, condition: str = "") -> Iterator[None]:
+    def otherwise(self, condition: str = "") -> Generator[None]:
         """The block of an `else`, behind that of an `if`."""
         closing = self.lines.pop().strip()
         with self.block(f"{closing} else {condition}".rstrip()):

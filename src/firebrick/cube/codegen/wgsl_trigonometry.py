@@ -31,7 +31,8 @@ _REDUCED = """fn f_reduced(x: f32) -> vec2<f32> {
 _REDUCED_LARGE = """fn f_reduced_large(bits: u32) -> vec2<f32> {
     // x is m * 2**e; 96 bits of 2/pi are taken where their product with m is not a multiple of 4.
     var digits = array<u32, 8>(
-        0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu
+        0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,
+        0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu,
     );
     let m = (bits & 0x007fffffu) | 0x00800000u;
     let offset = (bits >> 23u) - 120u;

@@ -80,7 +80,7 @@ class CubeFunction:
         """As the function itself."""
         return self.source.name
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - tells where it belongs
         raise only_in_kernels(self.source.name)
 
 

@@ -567,7 +567,9 @@ def walk(body: Body) -> Iterator[Statement]:
 
 
 def walk_expressions(expression: Expression) -> Iterator[Expression]:
-    """An expression and everything inside it."""
-    yield expression
-    for part in operands(expression):
-        yield from walk_expressions(part)
+    """An expression and everything inside it, outer parts first, from left to right."""
+    pending = [expression]
+    while pending:
+        one = pending.pop()
+        yield one
+        pending.extend(reversed(operands(one)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from firebrick.cube.ir.nodes import (
@@ -32,6 +32,7 @@ from firebrick.cube.ir.nodes import (
     VectorLoad,
     VectorStore,
     While,
+    operands,
 )
 
 Change = Callable[[Expression], Expression]
@@ -39,39 +40,62 @@ Expand = Callable[[Statement], Body]
 
 
 def rewrite_expression(expression: Expression, change: Change) -> Expression:
-    """An expression whose parts, then itself, went through `change`."""
-    return change(map_parts(expression, lambda part: rewrite_expression(part, change)))
+    """An expression whose parts, then itself, went through `change`.
+
+    Without recursion: expressions may be deeper than Python's stack.
+    """
+    done: list[Expression] = []
+    pending = [(expression, False)]
+    while pending:
+        one, has_parts = pending.pop()
+        parts = operands(one)
+        if parts and not has_parts:
+            pending.append((one, True))
+            pending += [(part, False) for part in reversed(parts)]
+            continue
+        if parts:
+            one = with_parts(one, done[-len(parts) :])
+            del done[-len(parts) :]
+        done.append(change(one))
+    return done[0]
 
 
 def map_parts(expression: Expression, change: Change) -> Expression:
     """An expression whose direct parts went through `change`."""
+    return with_parts(expression, [change(part) for part in operands(expression)])
+
+
+def with_parts(expression: Expression, parts: Sequence[Expression]) -> Expression:
+    """An expression with other direct parts, given in the order of `operands`."""
+    if all(new is old for new, old in zip(parts, operands(expression), strict=True)):
+        return expression
     match expression:
-        case Load(memory, index):
-            return Load(memory, change(index))
-        case Extent(type, buffer, what, dim):
-            return Extent(type, buffer, what, change(dim))
-        case Unary(op, value):
-            return Unary(op, change(value))
-        case Cast(type, value):
-            return Cast(type, change(value))
-        case Reinterpret(type, value):
-            return Reinterpret(type, change(value))
-        case Call(type, name, arguments):
-            return Call(type, name, tuple(map(change, arguments)))
+        case Load(memory):
+            return Load(memory, *parts)
+        case Extent(type, buffer, what):
+            return Extent(type, buffer, what, *parts)
+        case Cast(type):
+            return Cast(type, *parts)
+        case Reinterpret(type):
+            return Reinterpret(type, *parts)
+        case Call(type, name):
+            return Call(type, name, tuple(parts))
         case _:
-            return _map_sides(expression, change)
+            return _with_sides(expression, parts)
 
 
-def _map_sides(expression: Expression, change: Change) -> Expression:
+def _with_sides(expression: Expression, parts: Sequence[Expression]) -> Expression:
     match expression:
-        case Binary(op, left, right):
-            return Binary(op, change(left), change(right))
-        case Compare(op, left, right):
-            return Compare(op, change(left), change(right))
-        case Logical(op, left, right):
-            return Logical(op, change(left), change(right))
-        case Select(condition, if_true, if_false, lazy):
-            return Select(change(condition), change(if_true), change(if_false), lazy)
+        case Unary(op):
+            return Unary(op, *parts)
+        case Binary(op):
+            return Binary(op, *parts)
+        case Compare(op):
+            return Compare(op, *parts)
+        case Logical(op):
+            return Logical(op, *parts)
+        case Select(lazy=lazy):
+            return Select(*parts, lazy=lazy)
         case _:
             return expression
 
@@ -92,10 +116,10 @@ def map_expressions(statement: Statement, change: Change) -> Statement:
             return replace(statement, index=change(index))
         case VectorStore(index=index, values=values):
             return replace(statement, index=change(index), values=tuple(map(change, values)))
-        case Atomic(index=index, operands=operands):
-            return replace(statement, index=change(index), operands=tuple(map(change, operands)))
-        case Plane(operands=operands):
-            return replace(statement, operands=tuple(map(change, operands)))
+        case Atomic(index=index, operands=values):
+            return replace(statement, index=change(index), operands=tuple(map(change, values)))
+        case Plane(operands=values):
+            return replace(statement, operands=tuple(map(change, values)))
         case If(condition=condition) | While(condition=condition):
             return replace(statement, condition=change(condition))
         case For(start=start, stop=stop):

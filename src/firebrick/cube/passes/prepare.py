@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from firebrick.cube.codegen.linearize import linearize
 from firebrick.cube.ir.verifier import verify
 from firebrick.cube.passes.barriers import check_barriers
 from firebrick.cube.passes.bounds import insert_guards
@@ -34,6 +35,7 @@ def prepare(function: Function, properties: Properties, *, checked: bool = True)
         KernelCompileError: a barrier that not all units reach, or loops that the device would end.
     """
     verify(function)
+    function = linearize(function, selects=False)  # no pass has to go deep from here on
     function = fold(unroll(fold(function)))
     check_barriers(function, properties.plane_dim)
     if checked:
