@@ -4,9 +4,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# The parts of the kernel tower that are finished; `make tests-kernels` runs all of them.
+KERNEL_TESTS := tests/cube/test_ir_text.py tests/cube/test_locations.py \
+	tests/cube/test_verifier.py $(wildcard tests/cube/test_interpreter_*.py)
 EXAMPLES := square fused_linear_relu boxes
 
-.PHONY: help setup demo test test-slow tests-only lint types bench clean
+.PHONY: help setup demo test test-slow tests-only tests-kernels lint types bench clean
 
 help:  ## This list
 	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' $(MAKEFILE_LIST)
@@ -25,10 +28,14 @@ demo: setup  ## The examples, checked on every backend of this machine
 test: setup lint types tests-only  ## All that must pass before a change goes in
 
 tests-only: setup
-	$(BIN)/python -m pytest -n 2 -m "not slow" --cov --cov-report=term
+	$(BIN)/python -m pytest -n 2 -q --no-cov $(KERNEL_TESTS)
+	$(BIN)/python -m pytest -n 2 -m "not slow" --ignore=tests/cube --cov --cov-report=term
 
 test-slow: setup  ## The tests marked slow
 	$(BIN)/python -m pytest -m slow
+
+tests-kernels: setup  ## The kernel tower, on whatever runtimes this machine has
+	$(BIN)/python -m pytest -m "not slow" --no-cov tests/cube
 
 lint: setup  ## ruff, and the layers of docs/architecture.md
 	$(BIN)/ruff check .
