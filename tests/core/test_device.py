@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import pytest
 
@@ -91,3 +92,9 @@ def test_kernel_devices_are_fused_unless_they_say_otherwise(
     monkeypatch.setenv("FIREBRICK_FUSION", "0")
     assert not Device.cuda().fused
     assert not Device("cuda:0").fused
+
+
+@pytest.mark.parametrize("given", [False, 0, "x", int])
+def test_a_strategy_is_one_of_the_strategies(given: Any) -> None:
+    with pytest.raises(AutodiffError, match="takes a strategy such as `BalancedCheckpointing`"):
+        Device.flex().autodiff(checkpointing=given)

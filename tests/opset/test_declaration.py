@@ -213,3 +213,13 @@ def test_an_implementation_is_made_without_arguments() -> None:
     )
     with pytest.raises(ImplementationError, match=message):
         bind_instance(mine, Backend())
+
+
+def test_an_op_set_is_opened_once() -> None:
+    with pytest.raises(SelectorError, match=r"`Twice` is open to backends already"):
+
+        @backend_extension(NdArray)
+        @backend_extension(Flex)
+        class Twice(OpSet[P]):
+            def twice(self, x: FloatTensor[P]) -> FloatTensor[P]:
+                return self.backend.float_add(x, x)

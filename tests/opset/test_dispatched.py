@@ -280,3 +280,22 @@ def test_a_primitive_is_not_copied_on_its_way(flex: Device) -> None:
     x = floats([1.0], flex).into_dispatch()
     assert dispatch(op_set).look(x).primitive is x.primitive
     assert seen[0] is x.primitive
+
+
+@backend_extension(Flex)
+class Scaled(OpSet[P]):
+    def scaled(self, x: FloatTensor[P], factor: float) -> FloatTensor[P]:
+        return self.backend.float_mul_scalar(x, factor)
+
+
+Scaled.default_on(Flex)
+
+
+def test_a_tensor_in_an_ordinary_argument_is_refused_before_the_implementation(
+    flex: Device,
+) -> None:
+    x = floats([1.0], flex)
+    for given in (x, x.into_dispatch()):
+        with pytest.raises(KindError, match=r"scaled.*`factor` is declared an ordinary argument"):
+            unchecked(Scaled).scaled(x.into_dispatch(), given)
+    assert run(dispatch(Scaled).scaled, x, 2.0).tolist() == [2.0]

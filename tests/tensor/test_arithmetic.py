@@ -295,3 +295,8 @@ def test_a_tensor_learns_operators_from_another_class(device: Device) -> None:
             return "meters"
 
     assert Tensor([1.0], device) + Meter() == "meters"
+
+
+def test_an_int_divided_by_zero_gives_zero(device: Device) -> None:
+    x, zeros = Tensor([1, 0, -3], device), Tensor([0, 0, 0], device)
+    assert (x // 0).tolist() == (x // zeros).tolist() == [0, 0, 0]

@@ -96,7 +96,7 @@ def _import(name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise TargetError(f"importing `{name}` failed: {error}.") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise TargetError(f"importing `{name}` failed with {type(error).__name__}.") from error
     raise TargetError(f"there is no module `{name}`." + _meant(_neighbors(name)))
 

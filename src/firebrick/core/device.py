@@ -236,6 +236,12 @@ class Device:
             if self._checkpointing is not None:
                 return self
             checkpointing = NoCheckpointing
+        given: Any = checkpointing
+        if not (isinstance(given, type) and issubclass(given, CheckpointStrategy)):
+            raise AutodiffError(
+                f"`autodiff(checkpointing=...)` takes a strategy such as `BalancedCheckpointing`; "
+                f"got {given!r}."
+            )
         return self._with(checkpointing)
 
     def gradient_checkpointing(self) -> Self:

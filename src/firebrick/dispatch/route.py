@@ -103,7 +103,19 @@ def collect(operation: Operation, arguments: Mapping[str, Any]) -> list[Leaf]:
                 )
             if _is_tensor(operation, place):
                 tensors.append(place)
+        if parameter.refuses_tensors:
+            _check_ordinary(operation, parameter.name, arguments[parameter.name])
     return tensors
+
+
+def _check_ordinary(operation: Operation, name: str, value: Any) -> None:
+    """A tensor in an ordinary argument would pass unseen, and its gradient would be lost."""
+    if isinstance(value, DispatchTensor) or is_user_tensor(value):
+        raise KindError(
+            f"`{operation.label}`: `{name}` is declared an ordinary argument; got "
+            f"{_describe(value)}. Declare it `FloatTensor[P]`, or pass a number such as "
+            "`x.item()`."
+        )
 
 
 def _is_tensor(operation: Operation, place: Leaf) -> bool:

@@ -255,6 +255,11 @@ def backend_extension(*selectors: Selector) -> Callable[[type[S]], type[S]]:
 
     def open_op_set(op_set: type[S]) -> type[S]:
         declared = _checked_declaration(op_set)
+        if declared.__selectors__ is not None:
+            raise SelectorError(
+                f"`{declared.__name__}` is open to backends already; list all selectors in one "
+                "`@backend_extension(...)`."
+            )
         needs_form = any(s.role == "fusion" and c.holds() for s, c in listed.items())
         for operation in declared.__operations__.values():
             check_form(operation, required=needs_form)

@@ -14,6 +14,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, cast
 
 from firebrick.core import DispatchTensor
+from firebrick.opset.bridge import user_tensor
 from firebrick.opset.linkage import linker
 from firebrick.opset.no_default import NoDefault
 from firebrick.opset.nodes import TensorNode, always_holds
@@ -64,6 +65,7 @@ def compile_dispatch(dispatcher: Dispatcher) -> Callable[..., Any]:
     head = "async def" if operation.is_async else "def"
     source.add(0, f"{head} @run({parameters_text(operation, source)}):")
     leave = f"return {'await ' if operation.is_async else ''}@slow({', '.join(names)})"
+    _check_ordinary(operation, source, leave)
     if not operation.tensor_parameters:
         source.add(1, leave)
     elif operation.takes_only_bare_tensors:
@@ -71,6 +73,17 @@ def compile_dispatch(dispatcher: Dispatcher) -> Callable[..., Any]:
     else:
         _structured(operation, source, leave)
     return compile_run(operation, source, f"dispatch of {operation.label}")
+
+
+def _check_ordinary(operation: Operation, source: Source, leave: str) -> None:
+    """A tensor where an ordinary argument is due goes to the rules, which refuse it."""
+    ordinary = [p.name for p in operation.parameters if p.refuses_tensors]
+    if operation.is_builtin or not ordinary or not operation.tensor_parameters:
+        return
+    source.define(tensors=frozenset({DispatchTensor, user_tensor()}))
+    tests = (f"@type({name}) in @tensors" for name in ordinary)
+    source.add(1, f"if {' or '.join(tests)}:")
+    source.add(2, leave)
 
 
 def compile_run(operation: Operation, source: Source, label: str) -> FunctionType:

@@ -19,6 +19,7 @@ from firebrick.opset.namespaces import resolve
 from firebrick.opset.no_default import raises_no_default
 from firebrick.opset.nodes import (
     DeviceNode,
+    PlainNode,
     TensorNode,
     always_holds,
     float_paths,
@@ -87,6 +88,11 @@ class Parameter:
     def is_bare_tensor(self) -> bool:
         """Whether it is one tensor of one kind, always there."""
         return isinstance(self.node, TensorNode)
+
+    @property
+    def refuses_tensors(self) -> bool:
+        """Whether it is an ordinary argument of a type that no tensor has."""
+        return isinstance(self.node, PlainNode) and self.annotation not in (Any, object)
 
 
 class Operation:

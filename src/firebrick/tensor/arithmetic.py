@@ -282,7 +282,9 @@ def _int_floor_quotient(lhs: DispatchTensor, rhs: DispatchTensor) -> DispatchTen
         return quotient
     rest = INT.int_sub(lhs, INT.int_mul(quotient, rhs))
     rounded_up = INT.int_not_equal(rest, INT.int_remainder(lhs, rhs), bool_)
-    return INT.int_sub(quotient, BOOL.bool_into_int(rounded_up, lhs.dtype))
+    divided = INT.int_not_equal_elem(rhs, 0, bool_)  # a divisor of 0 gives 0, as in NumPy
+    down = BOOL.bool_into_int(BOOL.bool_and(rounded_up, divided), lhs.dtype)
+    return INT.int_sub(quotient, down)
 
 
 FLOOR_DIVISIONS = {"float": _floor_quotient, "int": _int_floor_quotient}

@@ -48,6 +48,8 @@ def attempt(call: Callable[[], Any]) -> Outcome:
     try:
         with np.errstate(all="ignore"):
             return Outcome(value=call())
+    except SystemExit as error:
+        return Outcome(error=RuntimeError(f"the operation ended the process: exit({error.code!r})"))
     except Exception as error:  # whatever an operation raises is the finding
         return Outcome(error=error)
 
