@@ -131,7 +131,7 @@ def _unroll_for(loop: For, factor: int, names: Names) -> Body:
     type = loop.variable.type
     unsigned = U32 if type.bits <= 32 else U64
     start = names.variable("first", type)
-    count = names.variable("trips", unsigned)
+    count = names.variable("count", unsigned)
     chunk = names.variable("chunk", unsigned)
     before = (
         Assign(start, loop.start, loop.location),

@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from firebrick.cube.codegen.linearize import linearize
 from firebrick.cube.ir.nodes import (
     Atomic,
     Buffer,
@@ -75,7 +76,7 @@ def find_pointwise(function: Function) -> Pointwise | None:
     """The kernel by elements; None if it is not of that kind."""
     if not _is_alone(function):
         return None
-    function = fold(unroll(fold(function)))
+    function = fold(unroll(fold(linearize(function, selects=False))))
     function = replace(function, body=_Positions(function).run())
     buffers = _buffers_at_position(function)
     if not buffers or not _has_one_position(function):

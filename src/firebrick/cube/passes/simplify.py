@@ -2,7 +2,7 @@
 
 The rules, named where they apply:
 
-    EVALUATE       operators and functions of constants are evaluated.
+    EVALUATE       operators and functions of constants are evaluated, unless that gives a NaN.
     RIGHT          a constant stands on the right side of an operator that allows it.
     NEUTRAL        `x + 0`, `x * 1`, `x & -1`, `x << 0` are `x`; `x * 0`, `x - x` are 0.
     GATHER         `(x + 1) + 2` is `x + 3`: integers wrap, so that order does not matter.
@@ -64,7 +64,7 @@ def simplifier(function: Function) -> Change:
 
     def change(expression: Expression) -> Expression:
         known = evaluate(expression)  # EVALUATE
-        if known is not None and _has_certain_bits(expression, known):
+        if known is not None and not _is_nan(known):
             return known
         match expression:
             case Topology() | Extent() | Call():
@@ -97,10 +97,9 @@ def _reference(expression: Topology | Extent | Call, function: Function) -> Expr
             return expression
 
 
-def _has_certain_bits(expression: Expression, known: Constant) -> bool:
-    """Targets may write a NaN with other bits than those it was made of."""
-    is_nan = isinstance(known.value, float) and math.isnan(known.value)
-    return not (isinstance(expression, Reinterpret) and is_nan)
+def _is_nan(known: Constant) -> bool:
+    """Then it is left to the target: which bits a NaN has depends on how it came about."""
+    return isinstance(known.value, float) and math.isnan(known.value)
 
 
 # ---- operators --------------------------------------------------------------------------------
