@@ -27,12 +27,12 @@ Numbers = Sequence[bool | int | float]
 
 
 @cache
-def driver(threads: int = 2) -> CpuDriver:
+def driver(threads: int = 2, *, checked: bool = True) -> CpuDriver:
     """The driver, or the test is skipped."""
     pytest.importorskip("llvmlite", reason="needs the package llvmlite")
     from firebrick.cube.runtime.cpu.driver import CpuDriver
 
-    return CpuDriver(threads, KernelCache())
+    return CpuDriver(threads, KernelCache(), checked=checked)
 
 
 @cache
@@ -62,10 +62,12 @@ def launch(
     arrays: Sequence[Array],
     numbers: Numbers = (),
     cubes: Triple = (1, 1, 1),
+    *,
     threads: int = 2,
+    checked: bool = True,
 ) -> list[Array]:
     """Contents of all arrays after a launch; they stand in the order of their positions."""
-    runner = driver(threads)
+    runner = driver(threads, checked=checked)
     tensors = [argument(array) for array in arrays]
     runner.launch(runner.compile(function), cubes, tensors, numbers)
     return [contents(t, array) for t, array in zip(tensors, arrays, strict=True)]

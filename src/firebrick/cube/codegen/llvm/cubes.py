@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from firebrick.cube.codegen.llvm.affine import ADDRESS_BITS, LARGEST_INDEX
 from firebrick.cube.codegen.llvm.expressions import Expressions, Row, Surroundings
 from firebrick.cube.codegen.llvm.flow import BREAK, CONTINUE, RETURN, leave_key, reads
+from firebrick.cube.codegen.llvm.hazards import may_be_reordered
 from firebrick.cube.codegen.llvm.plan import Choice, Jump, Loop, Part, Plan, Run, Setting, Step
 from firebrick.cube.codegen.llvm.positions import Cube, Launch, Position
 from firebrick.cube.codegen.llvm.runs import RunWriter, Unit
@@ -171,7 +172,8 @@ class _CubeWriter:
         axes = [axis for axis in (2, 1, 0) if sizes[axis] > 1]
         with ExitStack() as loops:
             for axis in axes:
-                marks = loops.enter_context(builder.independent()) if axis == axes[-1] else ""
+                promised = axis == axes[-1] and not may_be_reordered(run.body, self._cubes.growths)
+                marks = loops.enter_context(builder.independent(promised=promised))
                 end = self._launch.constant(sizes[axis])
                 at[axis] = loops.enter_context(builder.counted(zero_position, end, marks))
             unit = at[0], at[1], at[2]

@@ -217,8 +217,11 @@ class Expressions:
 
     def load(self, memory: Memory, index: Value) -> Value:
         """Reads an element."""
-        marks = self.marks(memory)
-        stored = self.builder.load(memory_type(memory.type), self.address(memory, index), marks)
+        stored = self.builder.load(
+            memory_type(memory.type), self.address(memory, index), self.marks(memory)
+        )
+        if not (isinstance(memory, Buffer) and not memory.mutable):
+            stored = stored.frozen()
         return conversions.from_memory(memory.type, stored)
 
     def store(self, memory: Memory, index: Value, value: Value) -> None:

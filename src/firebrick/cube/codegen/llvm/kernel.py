@@ -17,6 +17,7 @@ from firebrick.cube.codegen.llvm.definitions import find_definitions
 from firebrick.cube.codegen.llvm.expressions import Expressions, Row, Surroundings
 from firebrick.cube.codegen.llvm.flow import has_barrier
 from firebrick.cube.codegen.llvm.guards import Guards, find_guards
+from firebrick.cube.codegen.llvm.hazards import may_be_reordered
 from firebrick.cube.codegen.llvm.loops import loops_of_cube
 from firebrick.cube.codegen.llvm.plan import Plan, Planner, Run
 from firebrick.cube.codegen.llvm.positions import OF_THE_LAUNCH, Cube, Launch
@@ -111,7 +112,11 @@ class _Writer:
         scratch = Scratch(builder, self._arguments, version.storage)
         runs = RunWriter(builder, self._arguments, scratch, {}, {})
         run = Run(version.function.body, {}, is_repeated=False)
-        with builder.independent() as marks, builder.counted(begin, end, marks) as position:
+        promised = not may_be_reordered(run.body, version.growths)
+        with (
+            builder.independent(promised=promised) as marks,
+            builder.counted(begin, end, marks) as position,
+        ):
 
             def topology(name: TopologyName) -> Value:
                 return position if name == "ABSOLUTE_POS" else self._launch.topology(name)
@@ -199,7 +204,8 @@ def _is_flat(version: _Version) -> bool:
     function = version.function
     _, height, depth = function.cube_dim
     in_a_row = height == depth == 1 and _topology(function) <= OF_THE_LAUNCH | {"ABSOLUTE_POS"}
-    return in_a_row and not function.shared and all(isinstance(s, Run) for s in version.plan)
+    is_plain = not function.shared and not has_barrier(function.body)
+    return in_a_row and is_plain and all(isinstance(step, Run) for step in version.plan)
 
 
 def _no_place(array: object, index: Value) -> Value:

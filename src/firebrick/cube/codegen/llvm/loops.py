@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firebrick.cube.codegen.llvm.affine import Growth, Growths, growth
+from firebrick.cube.codegen.llvm.affine import Growths
 from firebrick.cube.codegen.llvm.definitions import resolve
 from firebrick.cube.codegen.llvm.flow import assigned_in, escapes
+from firebrick.cube.codegen.llvm.hazards import loads_of, step_of, stores_of
 from firebrick.cube.codegen.llvm.sharing import is_common
 from firebrick.cube.ir.nodes import (
     Atomic,
@@ -23,15 +24,9 @@ from firebrick.cube.ir.nodes import (
     For,
     Function,
     If,
-    Load,
-    LocalArray,
-    Memory,
     Region,
     Statement,
-    Store,
     Variable,
-    VectorLoad,
-    VectorStore,
     While,
     expressions,
     walk,
@@ -39,7 +34,7 @@ from firebrick.cube.ir.nodes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 _NARROWEST = 8
 """Units along x that are worth a vector."""
@@ -107,18 +102,11 @@ class _Chooser:
         if not all(isinstance(s, For) and _is_unrolled(s) for s in inner):
             return False
         steps = [
-            self._step(memory, index)
+            step_of(memory, index, self._growths)
             for statement in walk(loop.body)
-            for memory, index in _accesses(statement)
+            for memory, index in (*loads_of(statement), *stores_of(statement))
         ]
         return set(steps) <= {0, 1} and 1 in steps
-
-    def _step(self, memory: Memory, index: Expression) -> Growth:
-        """How far apart neighbors access memory."""
-        step = growth(index, self._growths)
-        if isinstance(memory, LocalArray):  # elements of the same index are side by side
-            return 1 if step == 0 else None
-        return step
 
 
 def _is_unrolled(loop: For) -> bool:
@@ -133,17 +121,3 @@ def _is_unrolled(loop: For) -> bool:
             return trips * nodes <= _UNROLLED_NODES
         case _:
             return False
-
-
-def _accesses(statement: Statement) -> Iterator[tuple[Memory, Expression]]:
-    match statement:
-        case Store(memory, index):
-            yield memory, index
-        case VectorLoad(buffer, index) | VectorStore(buffer, index):
-            yield buffer, index
-        case _:
-            pass
-    for value in expressions(statement):
-        for part in walk_expressions(value):
-            if isinstance(part, Load):
-                yield part.memory, part.index

@@ -68,6 +68,14 @@ class Value:
         suffix = {"float": "f32", "double": "f64"}.get(self.type, self.type)
         return self.builder.call(f"llvm.{name}.{suffix}", type or self.type, operands)
 
+    def frozen(self) -> Value:
+        """Itself, in a way that keeps LLVM from moving the load that it comes from.
+
+        LLVM 22 makes `select(mask, load under mask, other)` one load where the select stands, even
+        if the memory is written in between.
+        """
+        return self.builder.value(self.type, f"freeze {self}")
+
     def times_plus(self, factor: Operand, term: Operand) -> Value:
         """`self * factor + term`, rounded once where the processor does that in one instruction."""
         return self.call("fmuladd", factor, term)
@@ -265,8 +273,14 @@ class Builder:
         return self._group
 
     @contextmanager
-    def independent(self) -> Generator[str]:
-        """Accesses inside belong to a new group; gives the mark of the loop that runs them."""
+    def independent(self, *, promised: bool = True) -> Generator[str]:
+        """Accesses inside belong to a new group; gives the mark of the loop that runs them.
+
+        Without `promised` LLVM has to find out whether they depend on each other.
+        """
+        if not promised:
+            yield ""
+            return
         outer = self._group
         group = self._node("distinct !{}")
         accesses = self._node(f'!{{!"llvm.loop.parallel_accesses", {group}}}')

@@ -75,14 +75,22 @@ class CpuDriver:
     Args:
         threads: How many; by default what the environment and the machine say.
         cache: Where object files are kept; by default the one that all runtimes share.
+        checked: Whether accesses out of range are guarded; without, they are undefined.
     """
 
     name = "cpu"
 
-    def __init__(self, threads: int | None = None, cache: KernelCache | None = None) -> None:
+    def __init__(
+        self,
+        threads: int | None = None,
+        cache: KernelCache | None = None,
+        *,
+        checked: bool = True,
+    ) -> None:
         self._compiler = Compiler()
         self._threads = Threads(thread_count() if threads is None else threads)
         self._cache = cache
+        self._checked = checked
         self._pool = HostPool()
         self._own = threading.local()
         compiler = self._compiler
@@ -104,7 +112,10 @@ class CpuDriver:
         """
         cache = shared_cache() if self._cache is None else self._cache
         key = kernel_key(
-            function, identity=self.identity, compiler=self._compiler.version, options="checked"
+            function,
+            identity=self.identity,
+            compiler=self._compiler.version,
+            options="checked" if self._checked else "unchecked",
         )
         stored = cache.get_or_build(key, lambda: self._build(function))
         (scratch_bytes,) = _HEADER.unpack_from(stored)
@@ -122,7 +133,7 @@ class CpuDriver:
         shared = sum(array.size * array.type.bits // 8 for array in function.shared)
         if shared > MAX_SHARED_BYTES:
             raise too_many(function.name, "bytes of shared memory", shared, MAX_SHARED_BYTES)
-        module = write_module(prepare(function, self.properties, checked=True))
+        module = write_module(prepare(function, self.properties, checked=self._checked))
         return _HEADER.pack(module.scratch_bytes) + self._compiler.compile_object(module.text)
 
     # ---- memory -------------------------------------------------------------------------------

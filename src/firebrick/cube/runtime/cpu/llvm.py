@@ -61,19 +61,21 @@ class Compiler:
         Raises: `KernelCompileError` with LLVM's words.
         """
         with _lock:
-            try:
-                module = binding.parse_assembly(text)
-                module.verify()
-            except RuntimeError as reason:
-                raise KernelCompileError(f"LLVM refuses the generated text: {reason}") from reason
             machine = self._machine()
-            _optimize(module, machine)
-            return machine.emit_object(module)
+            return machine.emit_object(_optimized(text, machine))
+
+    def optimized(self, text: str) -> str:
+        """The text that is left after LLVM's passes, to look at what became a vector.
+
+        Raises: `KernelCompileError` with LLVM's words.
+        """
+        with _lock:
+            return str(_optimized(text, self._machine()))
 
     def load(self, object_file: bytes, symbol: str) -> Loaded:
-        """Makes a function of an object file executable.
+        """Makes a function of an object file from `compile_object` executable.
 
-        Raises: `KernelCompileError` if it is no object file with that function.
+        Raises: `KernelCompileError` if it cannot be linked, or has no such function.
         """
         with _lock:
             empty = binding.parse_assembly("")
@@ -89,7 +91,13 @@ class Compiler:
         return Loaded(address, engine)
 
 
-def _optimize(module: Any, machine: Any) -> None:
+def _optimized(text: str, machine: Any) -> Any:
+    """The module of a text after LLVM's passes."""
+    try:
+        module = binding.parse_assembly(text)
+        module.verify()
+    except RuntimeError as reason:
+        raise KernelCompileError(f"LLVM refuses the generated text: {reason}") from reason
     options = binding.create_pipeline_tuning_options(speed_level=_OPTIMIZATION)
     options.loop_vectorization = True
     options.loop_interleaving = True
@@ -97,3 +105,4 @@ def _optimize(module: Any, machine: Any) -> None:
     options.slp_vectorization = True
     builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
+    return module
