@@ -1,6 +1,6 @@
 """How exact the functions of mathematics are on the processor runtime, for every float32 there is.
 
-    python -m benchmarks.ulp [--full] [--json FILE] [FUNCTION ...]
+    python -m benchmarks.ulp [--full] [--json FILE] [--markdown FILE] [FUNCTION ...]
 
 Errors are in units in the last place (ULP) of the result, found with the same function in float64:
 NumPy's, and the C library's where NumPy has none. The bar is 4 ULP. Without `--full` every 509th of
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -39,9 +39,13 @@ from firebrick.cube.runtime.registry import runtime as open_runtime
 
 BAR_ULP = 4.0
 SPARSE_STEP = 509
-CHUNK = 1 << 23
+PAIRS, SPARSE_PAIRS = 1 << 30, 1 << 23
+CHUNK = 1 << 18
+"""Arguments at once: as many as caches hold."""
 ALL_FLOATS = 1 << 32
 UNITS = 256
+LARGEST = np.finfo(np.float32).max
+TOO_LARGE = 2.0**128
 Array = np.ndarray[Any, np.dtype[Any]]
 Oracle = Callable[..., Array]
 
@@ -107,21 +111,32 @@ class Evaluated:
         return tensors[-1].numpy()
 
 
-def errors_ulp(found: Array, exact: Array) -> tuple[Array, Array]:
-    """Errors in units in the last place, and which results are of another kind than the exact."""
-    with np.errstate(over="ignore", invalid="ignore"):
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The largest error of a chunk, at a place in it, and how many results are of another kind."""
+
+    ulp: float
+    place: int
+    wrong: int
+
+
+def worst_of(found: Array, exact: Array) -> Worst:
+    """Compares float32 results with exact ones in float64."""
+    with np.errstate(over="ignore"):
         rounded = exact.astype(np.float32)
-        largest = np.finfo(np.float32).max
-        # What overflows is as far off as the largest float is from it.
-        there = np.clip(found.astype(np.float64), -(2.0**128), 2.0**128)
-        due = np.clip(exact, -(2.0**128), 2.0**128)
-        unit = np.spacing(np.minimum(np.abs(rounded), largest)).astype(np.float64)
-        ulp = np.abs(there - due) / unit
-    is_nan = np.isnan(exact)
-    wrong = (is_nan != np.isnan(found)) | (np.isinf(exact) & (found != exact))
-    ulp[is_nan | wrong] = 0.0
-    ulp[found == rounded] = np.minimum(ulp[found == rounded], 0.5)
-    return ulp, wrong
+    # Most results are the exact ones, rounded; those err by half a unit at most.
+    places = np.flatnonzero((found != rounded) & ~(np.isnan(found) & np.isnan(exact)))
+    if not places.size:
+        return Worst(0.5, 0, 0)
+    there, due = found[places].astype(np.float64), exact[places]
+    is_other = np.isnan(there) | np.isnan(due) | np.isinf(due)
+    # What overflows is as far off as it is from the first number that is too large.
+    there, due = np.clip(there, -TOO_LARGE, TOO_LARGE), np.clip(due, -TOO_LARGE, TOO_LARGE)
+    unit = np.spacing(np.minimum(np.abs(rounded[places]), LARGEST)).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        ulp = np.where(is_other, np.inf, np.abs(there - due) / unit)
+    at = int(np.argmax(ulp))
+    return Worst(float(ulp[at]), int(places[at]), int(is_other.sum()))
 
 
 def single_arguments(step: int) -> Iterator[tuple[Array, ...]]:
@@ -148,40 +163,73 @@ def measure(runtime: Runtime, name: MathName, *, full: bool) -> Accuracy:
     ours = Evaluated(runtime, name, F32)
     oracle = ORACLES[name] or Evaluated(runtime, name, F64)
     if name in TWO_ARGUMENTS:
-        chunks = pairs_of_arguments(ALL_FLOATS // CHUNK if full else 1)
+        chunks = pairs_of_arguments(PAIRS // CHUNK if full else SPARSE_PAIRS // CHUNK)
     else:
         chunks = single_arguments(1 if full else SPARSE_STEP)
-    worst, at, wrong, tried = -1.0, [0.0], 0, 0
+    largest, at, wrong, tried = 0.0, [0.0], 0, 0
     for inputs in chunks:
         with np.errstate(all="ignore"):
             exact = oracle(*(each.astype(np.float64) for each in inputs))
-        ulp, is_wrong = errors_ulp(ours(*inputs), exact)
-        place = int(np.argmax(np.where(is_wrong, np.inf, ulp)))
-        if ulp[place] > worst or is_wrong[place]:
-            worst, at = float(ulp[place]), [float(each[place]) for each in inputs]
-        wrong += int(is_wrong.sum())
-        tried += len(ulp)
-    return Accuracy(name, tried, worst, at, wrong)
+        worst = worst_of(ours(*inputs), exact)
+        if worst.ulp > largest:
+            largest, at = worst.ulp, [float(each[worst.place]) for each in inputs]
+        wrong += worst.wrong
+        tried += len(exact)
+    return Accuracy(name, tried, largest, at, wrong)
+
+
+PAGE = """# Accuracy of mathematics
+
+The functions of the kernel language on the processor runtime, for float32. Errors are in units in
+the last place (ULP) of the result; 0.5 is what rounding the exact result once gives. Functions of
+one argument are tried for every one of the 2**32 floats, subnormal ones, infinities and NaN
+included; those of two for random pairs. The oracle is the same function in float64. No result is
+NaN or infinite where the exact one is not.
+
+`python -m benchmarks.ulp --full --markdown docs/ulp.md` writes this page anew.
+
+| function | tried | largest error (ULP) | at |
+| --- | --- | --- | --- |
+"""
+
+
+def page(results: Sequence[Accuracy]) -> str:
+    """The table as a page of the documentation."""
+    rows: list[str] = []
+    for each in results:
+        at = ", ".join(f"{value:.9g}" for value in each.at)
+        tried = "all" if each.tried == ALL_FLOATS else f"{each.tried:.1e} pairs"
+        rows.append(f"| `{each.function}` | {tried} | {each.largest_ulp:.2f} | {at} |")
+    return PAGE + "\n".join(rows) + "\n"
+
+
+def report(found: Accuracy) -> str:
+    """One line for the terminal."""
+    where = ", ".join(map(repr, found.at))
+    verdict = "" if found.largest_ulp <= BAR_ULP and not found.wrong else "  TOO MUCH"
+    return (
+        f"{found.function:<13} {found.largest_ulp:6.3f} ULP at {where}; "
+        f"{found.wrong} of another kind{verdict}"
+    )
 
 
 def main() -> None:
-    """Measures and prints."""
+    """Measures, prints and writes."""
     parser = argparse.ArgumentParser(description="accuracy of the processor runtime's functions")
     parser.add_argument("--full", action="store_true", help="every float32: minutes per function")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a page of them")
     parser.add_argument("functions", nargs="*", default=list(ORACLES), metavar="FUNCTION")
     chosen = parser.parse_args()
     runtime = open_runtime("cpu")
     results: list[Accuracy] = []
     for name in chosen.functions:
-        found = measure(runtime, name, full=chosen.full)
-        results.append(found)
-        verdict = "" if found.largest_ulp <= BAR_ULP and not found.wrong else "  TOO MUCH"
-        where = ", ".join(f"{value!r}" for value in found.at)
-        print(f"{name:<13} {found.largest_ulp:6.3f} ULP at {where}; {found.wrong} of another kind"
-              f"{verdict}", flush=True)  # fmt: skip
-        if chosen.json is not None:
-            chosen.json.write_text(json.dumps([asdict(each) for each in results], indent=2) + "\n")
+        results.append(measure(runtime, name, full=chosen.full))
+        print(report(results[-1]), flush=True)
+    if chosen.json is not None:
+        chosen.json.write_text(json.dumps([asdict(each) for each in results], indent=2) + "\n")
+    if chosen.markdown is not None:
+        chosen.markdown.write_text(page(results))
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -170,6 +172,47 @@ def test_several_python_threads_launch_at_once(runtime: Runtime) -> None:
     assert {value for tensor in tensors for value in tensor.numpy().tolist()} == {20}
 
 
+def test_a_failure_on_another_thread_comes_to_the_caller() -> None:
+    driver()
+    from firebrick.cube.runtime.cpu.threads import Threads
+
+    caller = threading.get_ident()
+    turns = threading.Barrier(2)
+
+    def piece(number: int) -> None:
+        if number < 2:
+            turns.wait()  # both threads have taken one
+        if threading.get_ident() != caller:
+            raise KernelError("out of order")
+
+    threads = Threads(2)
+    with pytest.raises(KernelError, match="out of order"):
+        threads.run(piece, 4)
+    done: list[int] = []
+    threads.run(done.append, 100)
+    assert sorted(done) == list(range(100))
+
+
+def test_an_interrupted_launch_ends_only_when_all_threads_have_left_it() -> None:
+    driver()
+    from firebrick.cube.runtime.cpu.threads import Threads
+
+    caller = threading.get_ident()
+    turns = threading.Barrier(2)
+    left = threading.Event()
+
+    def piece(number: int) -> None:
+        turns.wait()
+        if threading.get_ident() == caller:
+            raise KeyboardInterrupt
+        time.sleep(0.05)
+        left.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        Threads(2).run(piece, 2)
+    assert left.is_set()
+
+
 def test_shared_memory_of_cubes_on_different_threads_is_apart() -> None:
     kernel = make(
         "reverse",
@@ -217,6 +260,21 @@ def test_there_is_one_device() -> None:
     driver()
     with pytest.raises(BackendUnavailableError, match="one device, number 0; got 1"):
         cube.runtime("cpu", 1)
+
+
+def test_without_llvmlite_the_extra_is_named() -> None:
+    program = (
+        "import sys; sys.modules['llvmlite'] = None\n"
+        "from firebrick.cube.runtime.cpu import open_driver\n"
+        "open_driver(0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stderr.splitlines()[-1] == (
+        "firebrick.errors.BackendUnavailableError: the kernel runtime `cpu` needs the package "
+        "llvmlite; install it with `pip install firebrick[cpu]`."
+    )
 
 
 def test_text_that_llvm_refuses_is_a_typed_error() -> None:

@@ -10,6 +10,7 @@ import math
 import struct
 import threading
 from dataclasses import dataclass, field
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from firebrick.cube.runtime.base import Properties
 from firebrick.cube.runtime.cpu.llvm import Compiler, Loaded
 from firebrick.cube.runtime.cpu.memory import Aligned, HostMemory, HostPool, aligned
 from firebrick.cube.runtime.cpu.threads import PIECES_PER_THREAD, Threads, thread_count
-from firebrick.cube.runtime.cpu.work import unit_ns
+from firebrick.cube.runtime.cpu.work import launch_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,8 +37,10 @@ if TYPE_CHECKING:
 MAX_UNITS = 1024
 MAX_SHARED_BYTES = 64 * 1024
 _LARGEST_POSITION = (1 << 31) - 1
-_WORTH_THREADS_NS = 40_000.0
-"""Handing work to other threads and waiting for them takes about a third of this."""
+_WORTH_THREADS_NS = 100_000
+"""Handing work to other threads and waiting for them takes about a quarter of this."""
+_SURELY_LONG_NS = 2_000_000.0
+"""An estimate from which on already the first launch uses threads."""
 _SIZES_KEPT = 256
 _HEADER = struct.Struct("<q")
 """In front of a stored object file: the bytes of scratch memory that it needs."""
@@ -76,6 +79,7 @@ class CpuDriver:
         threads: How many; by default what the environment and the machine say.
         cache: Where object files are kept; by default the one that all runtimes share.
         checked: Whether accesses out of range are guarded; without, they are undefined.
+        processor: LLVM's name of an older processor to compile for.
     """
 
     name = "cpu"
@@ -86,8 +90,9 @@ class CpuDriver:
         cache: KernelCache | None = None,
         *,
         checked: bool = True,
+        processor: str | None = None,
     ) -> None:
-        self._compiler = Compiler()
+        self._compiler = Compiler(processor)
         self._threads = Threads(thread_count() if threads is None else threads)
         self._cache = cache
         self._checked = checked
@@ -166,22 +171,32 @@ class CpuDriver:
 
         Raises: `TooManyResourcesError` for more units than positions can count.
         """
-        key = (cube_count, *[tensor[1:] for tensor in tensors])
+        known: list[Any] = [cube_count]
+        addresses: list[int] = []
+        for memory, shape, strides, length in tensors:
+            known += (shape, strides, length)
+            addresses.append(memory.raw.address)
+        key = tuple(known)
         sizes = compiled.sizes.get(key)
         if sizes is None:
-            sizes = self._remember(compiled, key, cube_count, tensors)
+            self._launch_first(compiled, key, tensors, [*addresses, *numbers])
+            return
         words, cubes, pieces = sizes
-        addresses = [tensor[0].raw.address for tensor in tensors]
         if pieces > 1:
             self._launch_threads(compiled, sizes, [*addresses, *numbers])
             return
         scratch = self._scratch(compiled.scratch_bytes) if compiled.scratch_bytes else 0
         compiled.call(compiled.pack(0, cubes, scratch, *addresses, *numbers), words)
 
-    def _remember(
-        self, compiled: Compiled, key: Any, cube_count: Triple, tensors: Sequence[TensorArgument]
-    ) -> Sizes:
-        function = compiled.function
+    def _launch_first(
+        self,
+        compiled: Compiled,
+        key: tuple[Any, ...],
+        tensors: Sequence[TensorArgument],
+        rest: list[Any],
+    ) -> None:
+        """A launch of sizes that are new. How long it takes tells whether others use threads."""
+        function, cube_count = compiled.function, key[0]
         cubes = math.prod(cube_count)
         units = cubes * function.units
         if function.index_type.bits < 64 and units > _LARGEST_POSITION:
@@ -192,13 +207,20 @@ class CpuDriver:
         for tensor in tensors:
             words += (tensor.length, *tensor.shape, *tensor.strides)
         pieces = min(self._threads.count * PIECES_PER_THREAD, cubes)
-        if units * unit_ns(function) < _WORTH_THREADS_NS or self._threads.count == 1:
+        if self._threads.count == 1:
             pieces = 1
+        sizes = Sizes(struct.pack(f"={len(words)}q", *words), cubes, pieces)
+        elements = sum(tensor.length for tensor in tensors)
+        if launch_ns(function, units, elements) >= _SURELY_LONG_NS:
+            self._launch_threads(compiled, sizes, rest)
+        else:
+            start = perf_counter_ns()
+            self._launch_threads(compiled, sizes._replace(pieces=1), rest)
+            if perf_counter_ns() - start < _WORTH_THREADS_NS:
+                sizes = sizes._replace(pieces=1)
         if len(compiled.sizes) >= _SIZES_KEPT:
             compiled.sizes.clear()
-        made = Sizes(struct.pack(f"={len(words)}q", *words), cubes, pieces)
-        compiled.sizes[key] = made
-        return made
+        compiled.sizes[key] = sizes
 
     def _launch_threads(self, compiled: Compiled, sizes: Sizes, rest: list[Any]) -> None:
         words, cubes, pieces = sizes

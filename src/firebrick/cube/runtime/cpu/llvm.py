@@ -38,13 +38,17 @@ class Loaded:
 
 
 class Compiler:
-    """Compiles for the processor that this process runs on."""
+    """Compiles for the processor that this process runs on.
 
-    def __init__(self) -> None:
+    Args:
+        processor: LLVM's name of an older processor of the same kind, to do without what it lacks.
+    """
+
+    def __init__(self, processor: str | None = None) -> None:
         binding.initialize_native_target()
         binding.initialize_native_asmprinter()
-        self.processor: str = binding.get_host_cpu_name()
-        self.features: str = binding.get_host_cpu_features().flatten()
+        self.processor: str = processor or binding.get_host_cpu_name()
+        self.features: str = "" if processor else binding.get_host_cpu_features().flatten()
         version = ".".join(map(str, binding.llvm_version_info))
         self.version = f"llvmlite {llvmlite.__version__}, LLVM {version}"
         self.triple: str = binding.get_process_triple()

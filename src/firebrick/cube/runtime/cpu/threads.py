@@ -34,6 +34,7 @@ class Job:
         self._is_closed = False
         self._helpers = 0
         self._alone = threading.Condition(self._lock)
+        self._error: BaseException | None = None
 
     def help(self) -> None:
         """For the threads of the pool: works, unless the job is over."""
@@ -41,13 +42,16 @@ class Job:
             if self._is_closed:
                 return
             self._helpers += 1
+        error: BaseException | None = None
         try:
             self.work()
-        finally:
-            with self._lock:
-                self._helpers -= 1
-                if not self._helpers:
-                    self._alone.notify_all()
+        except BaseException as reason:  # the caller raises it
+            error = reason
+        with self._lock:
+            self._error = self._error or error
+            self._helpers -= 1
+            if not self._helpers:
+                self._alone.notify_all()
 
     def work(self) -> None:
         """Takes pieces until there are none left."""
@@ -55,7 +59,7 @@ class Job:
             self._run(piece)
 
     def close(self) -> None:
-        """Waits for those who still work; nobody else begins.
+        """Waits for those who still work; nobody else begins. Raises what went wrong there.
 
         An interrupt of the user is kept back until then: the memory is in use.
         """
@@ -68,8 +72,9 @@ class Job:
                 break
             except KeyboardInterrupt as reason:
                 interrupt = reason
-        if interrupt is not None:
-            raise interrupt
+        failure = interrupt or self._error
+        if failure is not None:
+            raise failure
 
 
 class Threads:
@@ -90,6 +95,9 @@ class Threads:
 
     def run(self, piece: Callable[[int], None], pieces: int) -> None:
         """Calls `piece` with every number below `pieces`; returns when all are done."""
+        if pieces == 1:
+            piece(0)
+            return
         if not self._started:
             self._start()
         job = Job(piece, pieces)

@@ -1,4 +1,4 @@
-"""How long a unit of a kernel takes, roughly: enough to tell launches that are worth threads."""
+"""How long a launch takes, roughly: enough to tell those that are worth threads."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from firebrick.cube.ir.nodes import (
     While,
     bodies,
     expressions,
+    walk,
     walk_expressions,
 )
 
@@ -21,13 +22,23 @@ if TYPE_CHECKING:
 _STATEMENT_NS = 0.1
 _OPERATION_NS = 0.02
 _FUNCTION_NS = 0.3
+_ELEMENT_NS = 0.3
 _UNKNOWN_TRIPS = 16
 """Taken for a loop whose bounds only the launch knows."""
 
 
-def unit_ns(function: Function) -> float:
-    """The time of one unit, in nanoseconds."""
-    return _body_ns(function.body)
+def launch_ns(function: Function, units: int, elements: int) -> float:
+    """The time of a launch, in nanoseconds.
+
+    Args:
+        function: The kernel.
+        units: Of the launch.
+        elements: Of all its tensors; loops whose length is not known are taken to go over them.
+    """
+    total = units * _body_ns(function.body)
+    if any(_is_open(statement) for statement in walk(function.body)):
+        total += elements * _ELEMENT_NS
+    return total
 
 
 def _body_ns(body: Body) -> float:
@@ -46,7 +57,14 @@ def _trips(statement: Statement) -> int:
     match statement:
         case For(start=Constant(value=start), stop=Constant(value=stop), step=Constant(value=step)):
             return len(range(int(start), int(stop), int(step)))
-        case For() | While():
-            return _UNKNOWN_TRIPS
         case _:
-            return 1
+            return _UNKNOWN_TRIPS if _is_open(statement) else 1
+
+
+def _is_open(statement: Statement) -> bool:
+    """Whether it is a loop whose length only the launch knows."""
+    match statement:
+        case For(start=Constant(), stop=Constant()):
+            return False
+        case _:
+            return isinstance(statement, For | While)
